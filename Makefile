@@ -1,0 +1,46 @@
+# Every target makes what it needs: a virtual environment in .venv, with the
+# package in editable mode and the extras of that target.
+PYTHON ?= python3
+BIN := .venv/bin
+SIZE ?= quick
+SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd')
+
+.PHONY: demo test test-slow test-debug bench doc lint clean
+
+demo: .venv/plot.stamp
+	$(BIN)/python -m sklearn_sl compare --quick --out report.html
+
+test: .venv/test.stamp
+	$(BIN)/python -m pytest
+
+test-slow: .venv/test.stamp
+	$(BIN)/python -m pytest -m slow
+
+# The suite with bounds checks in the compiled code; leaves a debug build behind.
+test-debug: .venv/test.stamp
+	SKLEARN_SL_DEBUG=1 $(BIN)/python -m pip install --quiet --editable .
+	SKLEARN_SL_DEBUG=1 $(BIN)/python -m pytest; status=$$?; rm -f .venv/*.stamp; exit $$status
+
+bench: .venv/bench.stamp
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script --size $(SIZE) || exit 1; done
+
+doc: .venv/doc.stamp
+	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html
+
+lint: .venv/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/cython-lint sklearn_sl
+
+clean:
+	rm -rf .venv build dist *.egg-info doc/_build doc/gallery doc/generated
+	find sklearn_sl -name '*.so' -delete -o -name '*.c' -delete
+
+# A changed .pyx or build file installs again, which compiles again.
+.venv/%.stamp: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip

@@ -1,0 +1,3 @@
+"""Supervised learning with certificates, in the scikit-learn API."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,41 @@
+"""Find the public classes and functions of the package by themselves."""
+
+import importlib
+import inspect
+import pkgutil
+
+from sklearn.base import BaseEstimator
+
+import sklearn_sl
+
+
+def public_modules():
+    """Return the public modules and sub-packages that declare ``__all__``."""
+    names = [
+        info.name
+        for info in pkgutil.walk_packages(sklearn_sl.__path__, prefix="sklearn_sl.")
+        if not any(part.startswith("_") for part in info.name.split("."))
+    ]
+    modules = [importlib.import_module(name) for name in sorted(names)]
+    return [module for module in modules if hasattr(module, "__all__")]
+
+
+def public_objects():
+    """Return ``{qualified name: object}`` of every public class and function."""
+    return {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in public_modules()
+        for name in module.__all__
+    }
+
+
+def all_estimators():
+    """Return the public estimator classes of the package, by name."""
+    return sorted(
+        {
+            item
+            for item in public_objects().values()
+            if inspect.isclass(item) and issubclass(item, BaseEstimator)
+        },
+        key=lambda item: item.__name__,
+    )

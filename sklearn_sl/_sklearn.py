@@ -1,0 +1,121 @@
+"""The only door to undocumented or experimental names of scikit-learn.
+
+Everything else in the package imports documented scikit-learn names alone (a
+lint rule checks it), so that a new scikit-learn release can break this file
+and no other.
+"""
+
+import functools
+import inspect
+
+from sklearn import base
+from sklearn.utils import validation
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    StrOptions,
+    generate_invalid_param_val,
+    validate_params,
+)
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9
+
+    class _SilentContext:
+        """A callback context that nobody listens to."""
+
+        def subcontext(self, **kwargs):
+            return self
+
+        def call_on_fit_task_begin(self, **kwargs):
+            pass
+
+        def call_on_fit_task_end(self, **kwargs):
+            return False
+
+    class CallbackSupportMixin:
+        """Stand-in for scikit-learn's mixin: no callbacks can be set."""
+
+        def _init_callback_context(self, **kwargs):
+            return _SilentContext()
+
+    def with_callbacks(method):
+        """Return ``method`` unchanged."""
+        return method
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "check_sample_weight",
+    "fit_context",
+    "generate_invalid_param_val",
+    "validate_params",
+    "watch",
+    "with_callbacks",
+]
+
+_WEIGHT_CHECK_KNOWS_ZEROS = (
+    "allow_all_zero_weights" in inspect.signature(validation._check_sample_weight).parameters
+)
+
+
+def fit_context(*, prefer_skip_nested_validation):
+    """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
+
+    A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
+    before the call: fitted as before, or unfitted.
+    """
+    checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+    def decorate(fit):
+        run = checked(with_callbacks(fit))
+
+        @functools.wraps(fit)
+        def transaction(self, *args, **kwargs):
+            before = dict(vars(self))
+            try:
+                return run(self, *args, **kwargs)
+            except BaseException:
+                vars(self).clear()
+                vars(self).update(before)
+                raise
+
+        return transaction
+
+    return decorate
+
+
+def watch(estimator, steps, *, name, total=None):
+    """Iterate over ``steps``, telling the estimator's callbacks of each.
+
+    A callback that asks for a stop ends the iteration. To be called once in a
+    fit; ``total`` is needed where ``steps`` has no length.
+    """
+    total = len(steps) if total is None else total
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    for step in steps:
+        task = root.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=estimator)
+        yield step
+        if task.call_on_fit_task_end(estimator=estimator):
+            break
+    root.call_on_fit_task_end(estimator=estimator)
+
+
+def check_sample_weight(sample_weight, X, dtype=None):
+    """Validate non-negative weights, not all zero; ``None`` stays ``None``."""
+    if sample_weight is None:
+        return None
+    weight = validation._check_sample_weight(
+        sample_weight, X, dtype=dtype, ensure_non_negative=True
+    )
+    if not _WEIGHT_CHECK_KNOWS_ZEROS and not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weight

@@ -1,0 +1,35 @@
+"""The few protocol mixins that the estimators of the package share."""
+
+import warnings
+
+from sklearn.exceptions import InconsistentVersionWarning
+
+from sklearn_sl import __version__
+from sklearn_sl._sklearn import CallbackSupportMixin
+
+__all__ = ["EstimatorMixin"]
+
+
+class EstimatorMixin(CallbackSupportMixin):
+    """What every estimator of the package has besides ``BaseEstimator``.
+
+    Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was
+    pickled by another version of the package says so when it is loaded. To be
+    placed first among the bases.
+    """
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_sklearn_sl_version": __version__}
+
+    def __setstate__(self, state):
+        pickled = state.pop("_sklearn_sl_version", "unknown")
+        if pickled != __version__:
+            warnings.warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=f"sklearn_sl {__version__}",
+                    original_sklearn_version=f"sklearn_sl {pickled}",
+                ),
+                stacklevel=2,
+            )
+        super().__setstate__(state)
