@@ -1,0 +1,609 @@
+"""What a kernel is: the protocol, the algebra and the block evaluation of Gram matrices."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.gaussian_process import kernels as gp
+from sklearn.utils.validation import check_array
+
+# A tile of this many numbers stays in a core's second-level cache.
+TILE_ENTRIES = 2**18
+SMALLEST = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+
+
+class Kernel(gp.Kernel):
+    """Base of the package's kernels: scikit-learn's ``Kernel``, evaluated by tiles.
+
+    A subclass gives four hooks.
+
+    ``_inputs(X)``
+        The validated, encoded input (an object that ``len`` or ``shape`` can
+        measure); bad input raises here.
+    ``_tiles(X, Y)``
+        For encoded inputs a function ``fill(rows, cols, out)`` that writes
+        ``K(X[rows], Y[cols])`` (two slices) into ``out``. What all tiles share
+        is computed once, before it is returned. ``Y is X`` asks for a Gram
+        matrix.
+    ``_diagonal(X)``
+        ``K(x, x)`` for each encoded row.
+    ``_gradient(X, K)``
+        The derivatives of the Gram matrix ``K`` with respect to ``theta``, the
+        logarithms of the free hyper-parameters: an array ``(n, n, n_theta)``.
+    """
+
+    input_kind = "vectors"
+    accepts_sparse = False
+    positive_definite = True
+    nonnegative_input = False
+
+    @property
+    def requires_vector_input(self):
+        """Whether the kernel compares fixed-length vectors (and not strings or sets)."""
+        return self.input_kind == "vectors"
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        """Return the kernel matrix ``K(X, Y)``, and its gradient on request.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples_X, n_features) or sequence
+            The left argument.
+
+        Y : {array-like, sparse matrix} of shape (n_samples_Y, n_features) or sequence, \
+                default=None
+            The right argument; ``None`` means ``X``.
+
+        eval_gradient : bool, default=False
+            Whether to return the gradient with respect to the logarithm of the
+            free hyper-parameters as well; only for ``Y=None``.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Y)
+            The kernel matrix, float32 for float32 input and float64 otherwise.
+
+        K_gradient : ndarray of shape (n_samples_X, n_samples_X, n_dims)
+            The gradient; only if ``eval_gradient`` is true.
+        """
+        X = self._inputs(X)
+        if Y is None:
+            K = gram(self, X, encoded=True)
+            return (K, self._gradient(X, K)) if eval_gradient else K
+        if eval_gradient:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        Y = self._inputs(Y)
+        K = np.empty((n_rows(X), n_rows(Y)), dtype=result_type(X, Y))
+        fill = self._tiles(X, Y)
+        for rows, cols in tile_slices(*K.shape):
+            fill(rows, cols, K[rows, cols])
+        return K
+
+    def diag(self, X):
+        """Return ``K(x, x)`` for each row ``x``, without the rest of the matrix.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            The rows.
+
+        Returns
+        -------
+        diagonal : ndarray of shape (n_samples,)
+            The diagonal of ``K(X, X)``.
+        """
+        return self._diagonal(self._inputs(X))
+
+    def is_stationary(self):
+        """Return whether the kernel depends on ``x - t`` alone."""
+        return False
+
+    def resolve(self, X, sample_weight=None):
+        """Return the kernel with its data-dependent parameters replaced by numbers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            The training data.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        kernel : Kernel
+            A copy that can be called.
+        """
+        return _resolve_members(self, X, sample_weight)
+
+    def __add__(self, other):
+        return Sum(self, _as_kernel(other))
+
+    def __radd__(self, other):
+        return Sum(_as_kernel(other), self)
+
+    def __mul__(self, other):
+        return Product(self, _as_kernel(other))
+
+    def __rmul__(self, other):
+        return Product(_as_kernel(other), self)
+
+    def __pow__(self, exponent):
+        return Power(self, exponent)
+
+    def _inputs(self, X):
+        return check_vectors(X, self)
+
+    def _gradient(self, X, K):
+        if self.n_dims:
+            raise NotImplementedError(f"{type(self).__name__} has no gradient.")
+        return np.empty((*K.shape, 0))
+
+
+def check_vectors(X, kernel):
+    """Return ``X`` as a float matrix that ``kernel`` accepts, or say why not."""
+    if holds_text_or_sets(X):
+        raise TypeError(
+            f"The kernel {kernel} compares vectors, but X holds strings or sets: use a kernel "
+            "made for them, such as Spectrum, GapWeighted or SetIntersection."
+        )
+    X = check_array(
+        X,
+        accept_sparse="csr" if kernel.accepts_sparse else False,
+        dtype=[np.float64, np.float32],
+        ensure_min_features=0,
+        order="C",
+        input_name="X",
+    )
+    if kernel.nonnegative_input and X.size and X.min() < 0:
+        raise ValueError(
+            f"The kernel {kernel} is defined for non-negative features only: "
+            f"the smallest value here is {X.min():.3g}."
+        )
+    return X
+
+
+def holds_text_or_sets(X):
+    """Return whether ``X`` is a sequence of strings, bytes or sets, judged by its first item."""
+    if hasattr(X, "ndim"):
+        if X.ndim != 1 or X.dtype.kind not in "OUST":
+            return False
+        X = list(X[:1])
+    return (
+        isinstance(X, list | tuple) and bool(X) and isinstance(X[0], str | bytes | set | frozenset)
+    )
+
+
+def n_rows(X):
+    """Return the number of samples of an encoded input."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def result_type(*inputs):
+    """Return float32 if every input is float32, and float64 otherwise."""
+    single = all(getattr(X, "dtype", None) == np.float32 for X in inputs)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def row_blocks(n, width):
+    """Return slices that cut ``n`` rows of ``width`` numbers into blocks of a few MB."""
+    step = max(16, min(1024, 4 * TILE_ENTRIES // max(width, 1)))
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def tile_slices(n, m, *, upper=False):
+    """Return the tiles ``(rows, cols)`` of an ``n`` by ``m`` matrix.
+
+    With ``upper=True`` the matrix is symmetric, and the tiles that touch its
+    upper triangle are returned, diagonal tiles square.
+    """
+    step = int(np.sqrt(TILE_ENTRIES))
+    rows = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    cols = [slice(start, min(start + step, m)) for start in range(0, m, step)]
+    return [(r, c) for r in rows for c in cols if not upper or c.start >= r.start]
+
+
+def tiles(kernel, X, Y):
+    """Return ``fill(rows, cols, out)`` for any scikit-learn kernel, ours or not."""
+    if isinstance(kernel, Kernel):
+        return kernel._tiles(X, Y)
+
+    def fill(rows, cols, out):
+        same = Y is X and rows == cols
+        out[...] = kernel(X[rows]) if same else kernel(X[rows], Y[cols])
+
+    return fill
+
+
+def diagonal(kernel, X):
+    """Return ``K(x, x)`` of encoded rows, for any scikit-learn kernel."""
+    return kernel._diagonal(X) if isinstance(kernel, Kernel) else kernel.diag(X)
+
+
+def encode(kernel, X):
+    """Return ``X`` validated and encoded for ``kernel``, ours or scikit-learn's."""
+    return kernel._inputs(X) if isinstance(kernel, Kernel) else _foreign_inputs(kernel, X)
+
+
+def _foreign_inputs(kernel, X):
+    if not kernel.requires_vector_input:
+        return X
+    return check_array(X, dtype=[np.float64, np.float32], order="C", input_name="X")
+
+
+def gram(kernel, X, *, out=None, mirror=True, encoded=False):
+    """Return the Gram matrix ``K(X, X)``: half of the evaluations, exactly symmetric.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel.
+
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+        The samples.
+
+    out : ndarray of shape (n_samples, n_samples), default=None
+        Where to write.
+
+    mirror : bool, default=True
+        Whether to fill the lower triangle too. Without it only the upper
+        triangle of the result has a meaning.
+
+    encoded : bool, default=False
+        Whether ``X`` went through the kernel's validation already.
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples, n_samples)
+        The Gram matrix.
+    """
+    X = X if encoded else encode(kernel, X)
+    n = n_rows(X)
+    K = np.empty((n, n), dtype=result_type(X)) if out is None else out
+    fill = tiles(kernel, X, X)
+    for rows, cols in tile_slices(n, n, upper=True):
+        fill(rows, cols, K[rows, cols])
+        if mirror and rows != cols:
+            K[cols, rows] = K[rows, cols].T
+    return K
+
+
+def gram_blocks(kernel, X, Y, *, encoded=False):
+    """Iterate over ``(rows, K(X[rows], Y))``: a big matrix, a few rows at a time.
+
+    The block is overwritten by the next one: use it or copy it at once.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel.
+
+    X : {array-like, sparse matrix} of shape (n_samples_X, n_features) or sequence
+        The left argument.
+
+    Y : {array-like, sparse matrix} of shape (n_samples_Y, n_features) or sequence
+        The right argument.
+
+    encoded : bool, default=False
+        Whether ``X`` and ``Y`` went through the kernel's validation already.
+
+    Yields
+    ------
+    rows : slice
+        The rows of the block.
+
+    block : ndarray of shape (n_rows, n_samples_Y)
+        The kernel values.
+    """
+    if not encoded:
+        X, Y = encode(kernel, X), encode(kernel, Y)
+    n, m = n_rows(X), n_rows(Y)
+    fill = tiles(kernel, X, Y)
+    blocks = row_blocks(n, m)
+    buffer = np.empty((blocks[0].stop if blocks else 0, m), dtype=result_type(X, Y))
+    for rows in blocks:
+        block = buffer[: rows.stop - rows.start]
+        fill(rows, slice(0, m), block)
+        yield rows, block
+
+
+def gram_product(kernel, X, Y, coef, *, encoded=False):
+    """Return ``K(X, Y) @ coef`` without the matrix ``K(X, Y)`` in memory.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel.
+
+    X : {array-like, sparse matrix} of shape (n_samples_X, n_features) or sequence
+        The left argument.
+
+    Y : {array-like, sparse matrix} of shape (n_samples_Y, n_features) or sequence
+        The right argument.
+
+    coef : ndarray of shape (n_samples_Y,) or (n_samples_Y, n_outputs)
+        The coefficients.
+
+    encoded : bool, default=False
+        Whether ``X`` and ``Y`` went through the kernel's validation already.
+
+    Returns
+    -------
+    product : ndarray of shape (n_samples_X,) or (n_samples_X, n_outputs)
+        The product.
+    """
+    if not encoded:
+        X, Y = encode(kernel, X), encode(kernel, Y)
+    product = np.empty((n_rows(X), *coef.shape[1:]), dtype=np.result_type(result_type(X, Y), coef))
+    for rows, block in gram_blocks(kernel, X, Y, encoded=True):
+        np.matmul(block, coef, out=product[rows])
+    return product
+
+
+def flush(K):
+    """Set the denormal numbers of ``K`` to zero, in place: they cost much and carry nothing."""
+    smallest = SMALLEST[K.dtype]
+    if K.size and K.min() < smallest:
+        K[np.abs(K) < smallest] = 0
+
+
+def _as_kernel(value):
+    """Return a kernel as it is, and a number as the constant kernel."""
+    return value if isinstance(value, gp.Kernel) else gp.ConstantKernel(value)
+
+
+def resolve(kernel, X, sample_weight=None):
+    """Return ``kernel`` with its data-dependent parameters replaced by numbers."""
+    if isinstance(kernel, Kernel):
+        return kernel.resolve(X, sample_weight)
+    return _resolve_members(kernel, X, sample_weight)
+
+
+def _resolve_members(kernel, X, sample_weight):
+    """Resolve the kernels among the parameters of a composite kernel."""
+    members = {
+        name: resolve(value, X, sample_weight)
+        for name, value in kernel.get_params(deep=False).items()
+        if isinstance(value, gp.Kernel)
+    }
+    return clone(kernel).set_params(**members) if members else clone(kernel)
+
+
+class _Operator(Kernel):
+    """An operator on kernels that shares the input rules of its members."""
+
+    @property
+    def _members(self):
+        return (self.k1, self.k2)
+
+    @property
+    def input_kind(self):
+        kinds = {
+            k.input_kind if isinstance(k, Kernel) else "vectors"
+            for k in self._members
+            if not isinstance(k, gp.ConstantKernel)
+        }
+        if len(kinds) > 1:
+            raise TypeError(
+                f"{self} mixes kernels of different inputs: {', '.join(sorted(kinds))}."
+            )
+        return kinds.pop() if kinds else "vectors"
+
+    @property
+    def accepts_sparse(self):
+        return all(
+            isinstance(k, gp.ConstantKernel) or getattr(k, "accepts_sparse", False)
+            for k in self._members
+        )
+
+    @property
+    def positive_definite(self):
+        return all(getattr(k, "positive_definite", True) for k in self._members)
+
+    @property
+    def nonnegative_input(self):
+        return any(getattr(k, "nonnegative_input", False) for k in self._members)
+
+    def _inputs(self, X):
+        if self.requires_vector_input:
+            return check_vectors(X, self)
+        chosen = next(k for k in self._members if not isinstance(k, gp.ConstantKernel))
+        return chosen._inputs(X)
+
+
+class _Binary(_Operator, gp.KernelOperator):
+    """Two kernels joined number by number."""
+
+    def _tiles(self, X, Y):
+        fills = [tiles(k, X, Y) for k in self._members]
+
+        def fill(rows, cols, out):
+            fills[0](rows, cols, out)
+            other = np.empty_like(out)
+            fills[1](rows, cols, other)
+            self._join(out, other, out=out)
+
+        return fill
+
+    def _diagonal(self, X):
+        return self._join(*(diagonal(k, X) for k in self._members))
+
+    def is_stationary(self):
+        """Return whether both kernels depend on ``x - t`` alone."""
+        return all(k.is_stationary() for k in self._members)
+
+
+def _gram_and_gradient(kernel, X):
+    """Return a member's Gram matrix and gradient on encoded input."""
+    if isinstance(kernel, Kernel):
+        K = gram(kernel, X, encoded=True)
+        return K, kernel._gradient(X, K)
+    return kernel(X, eval_gradient=True)
+
+
+class Sum(_Binary):
+    """The sum ``K1(x, t) + K2(x, t)``; written ``k1 + k2``.
+
+    Parameters
+    ----------
+    k1, k2 : sklearn.gaussian_process.kernels.Kernel
+        The two kernels.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Gaussian, Linear
+    >>> Linear() + 0.5 * Gaussian(gamma=2.0)
+    Linear() + 0.707**2 * Gaussian(gamma=2)
+    """
+
+    _join = staticmethod(np.add)
+
+    def _gradient(self, X, K):
+        return np.dstack([_gram_and_gradient(k, X)[1] for k in self._members])
+
+    def __repr__(self):
+        return f"{self.k1} + {self.k2}"
+
+
+class Product(_Binary):
+    """The product ``K1(x, t) K2(x, t)``; written ``k1 * k2``.
+
+    Parameters
+    ----------
+    k1, k2 : sklearn.gaussian_process.kernels.Kernel
+        The two kernels.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Gaussian, Linear
+    >>> Linear() * Gaussian(gamma=2.0)
+    Linear() * Gaussian(gamma=2)
+    """
+
+    _join = staticmethod(np.multiply)
+
+    def _gradient(self, X, K):
+        (K1, dK1), (K2, dK2) = (_gram_and_gradient(k, X) for k in self._members)
+        return np.dstack([dK1 * K2[:, :, None], dK2 * K1[:, :, None]])
+
+    def __repr__(self):
+        return f"{self.k1} * {self.k2}"
+
+
+class _Unary(_Operator):
+    """A kernel made of one kernel, called ``kernel``, which it shares its ``theta`` with."""
+
+    @property
+    def _members(self):
+        return (self.kernel,)
+
+    def get_params(self, deep=True):
+        """Return the parameters, those of the inner kernel as ``kernel__<name>``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the inner kernel's parameters too.
+
+        Returns
+        -------
+        params : dict
+            Parameter names and values.
+        """
+        params = super().get_params(deep=False)
+        if deep:
+            params.update(("kernel__" + k, v) for k, v in self.kernel.get_params().items())
+        return params
+
+    @property
+    def hyperparameters(self):
+        """The hyper-parameters of the inner kernel, as ``kernel__<name>``, then its own."""
+        inner = [
+            gp.Hyperparameter("kernel__" + h.name, h.value_type, h.bounds, h.n_elements)
+            for h in self.kernel.hyperparameters
+        ]
+        return inner + super().hyperparameters
+
+    @property
+    def theta(self):
+        """The logarithms of the free hyper-parameters, the inner kernel's first."""
+        return np.append(self.kernel.theta, self._own_theta)
+
+    @theta.setter
+    def theta(self, theta):
+        n_inner = self.kernel.n_dims
+        self.kernel.theta = theta[:n_inner]
+        self._set_own_theta(theta[n_inner:])
+
+    @property
+    def bounds(self):
+        """The bounds of ``theta``."""
+        own = [h.bounds for h in self._own_free]
+        inner = self.kernel.bounds
+        return np.vstack([inner, np.log(np.vstack(own))]) if own else inner
+
+    @property
+    def _own_free(self):
+        return [h for h in super().hyperparameters if not h.fixed]
+
+    @property
+    def _own_theta(self):
+        values = [np.atleast_1d(getattr(self, h.name)) for h in self._own_free]
+        return np.log(np.concatenate(values)) if values else np.empty(0)
+
+    def _set_own_theta(self, theta):
+        start = 0
+        for h in self._own_free:
+            value = np.exp(theta[start : start + h.n_elements])
+            setattr(self, h.name, value if h.n_elements > 1 else float(value[0]))
+            start += h.n_elements
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.get_params() == other.get_params()
+
+    def is_stationary(self):
+        """Return whether the inner kernel depends on ``x - t`` alone."""
+        return self.kernel.is_stationary()
+
+
+class Power(_Unary):
+    """The power ``K(x, t)**exponent``; written ``kernel ** exponent``.
+
+    It is a kernel for every whole exponent.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel.
+
+    exponent : float
+        The exponent.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Linear
+    >>> (Linear() ** 2)([[1.0, 2.0]], [[3.0, 1.0]])
+    array([[25.]])
+    """
+
+    def __init__(self, kernel, exponent):
+        self.kernel = kernel
+        self.exponent = exponent
+
+    def _tiles(self, X, Y):
+        inner = tiles(self.kernel, X, Y)
+
+        def fill(rows, cols, out):
+            inner(rows, cols, out)
+            np.power(out, self.exponent, out=out)
+            flush(out)
+
+        return fill
+
+    def _diagonal(self, X):
+        return diagonal(self.kernel, X) ** self.exponent
+
+    def _gradient(self, X, K):
+        inner, gradient = _gram_and_gradient(self.kernel, X)
+        return self.exponent * (inner ** (self.exponent - 1))[:, :, None] * gradient
+
+    def __repr__(self):
+        return f"{self.kernel} ** {self.exponent}"

@@ -1,0 +1,384 @@
+"""Kernels that see their arguments through the inner product ``x't`` alone."""
+
+from math import factorial
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import linalg
+from sklearn.gaussian_process.kernels import Hyperparameter
+from sklearn.utils.extmath import row_norms
+
+from sklearn_sl.kernels._base import Kernel, check_vectors, flush, gram
+
+
+class DotKernel(Kernel):
+    """A map of the inner product: one GEMM and one vectorised map per tile.
+
+    Subclasses give ``_map(S)``, which turns inner products into kernel values
+    in place, and where there are free hyper-parameters ``_map_gradient(S, K)``,
+    a list of the derivatives with respect to their logarithms.
+    """
+
+    accepts_sparse = True
+
+    def _tiles(self, X, Y):
+        def fill(rows, cols, out):
+            dot(X[rows], Y[cols], out)
+            self._map(out)
+
+        return fill
+
+    def _diagonal(self, X):
+        squares = row_norms(X, squared=True)
+        self._map(squares)
+        return squares
+
+    def _gradient(self, X, K):
+        if not self.n_dims:
+            return np.empty((*K.shape, 0))
+        return np.dstack(self._map_gradient(gram(Linear(), X, encoded=True), K))
+
+    def _map(self, S):
+        pass
+
+
+def dot(X, Y, out):
+    """Write ``X Y'`` into ``out``, for dense or CSR arguments."""
+    if sp.issparse(X) or sp.issparse(Y):
+        product = X @ Y.T
+        out[...] = product.toarray() if sp.issparse(product) else product
+    else:
+        np.matmul(X, Y.T, out=out)
+
+
+def positive(name, value, bounds):
+    """Return a hyper-parameter that is free only where its logarithm exists."""
+    return Hyperparameter(name, "numeric", bounds if value > 0 else "fixed")
+
+
+class Linear(DotKernel):
+    """The linear kernel ``K(x, t) = x't``.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    def __init__(self):  # scikit-learn reads the parameters off a signature of our own
+        pass
+
+    def __repr__(self):
+        return "Linear()"
+
+
+class GeneralLinear(Kernel):
+    """The general linear kernel ``K(x, t) = x'At``.
+
+    With ``A = RR'`` it is the linear kernel of the features ``R'x``.
+
+    Parameters
+    ----------
+    A : array-like of shape (n_features, n_features)
+        A symmetric positive semi-definite matrix; any other raises a
+        ``ValueError`` when the kernel is used.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import GeneralLinear
+    >>> GeneralLinear([[1.0, 0.0], [0.0, 5.0]])([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[43.]])
+    """
+
+    accepts_sparse = True
+
+    def __init__(self, A):
+        self.A = A
+
+    def _inputs(self, X):
+        X = check_vectors(X, self)
+        if X.shape[1] != len(self.A):
+            raise ValueError(
+                f"GeneralLinear has a matrix A of order {len(self.A)}, but X has "
+                f"{X.shape[1]} features."
+            )
+        return X
+
+    def _root(self):
+        """Return ``R`` with ``A = RR'``."""
+        A = np.asarray(self.A, dtype=np.float64)
+        if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.allclose(A, A.T):
+            raise ValueError("GeneralLinear needs a square symmetric matrix A.")
+        values, vectors = linalg.eigh(A)
+        if values[0] < -1e-10 * max(abs(values[-1]), abs(values[0])):
+            raise ValueError(
+                "GeneralLinear needs a positive semi-definite matrix A: its smallest eigenvalue "
+                f"is {values[0]:.3g}, so x'At is not a kernel."
+            )
+        return vectors * np.sqrt(np.maximum(values, 0))
+
+    def _tiles(self, X, Y):
+        root = self._root().astype(X.dtype)
+        left = X @ root
+        right = left if Y is X else Y @ root.astype(Y.dtype)
+        return Linear()._tiles(left, right)
+
+    def _diagonal(self, X):
+        return row_norms(X @ self._root().astype(X.dtype), squared=True)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and np.array_equal(self.A, other.A)
+
+    def __repr__(self):
+        return f"GeneralLinear(A of order {len(self.A)})"
+
+
+class Polynomial(DotKernel):
+    """The polynomial kernel ``K(x, t) = (gamma x't + coef0)**degree``.
+
+    ``coef0 = 0`` gives the homogeneous kernel, the inner product of all ordered
+    monomials of that degree; ``coef0 > 0`` the inhomogeneous one, all monomials
+    up to that degree.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The degree.
+
+    gamma : float, default=1.0
+        The factor of the inner product, positive.
+
+    coef0 : float, default=1.0
+        The constant. A negative one makes the kernel indefinite.
+
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``gamma``.
+
+    coef0_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``coef0``; it stays fixed if it is not positive.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Polynomial
+    >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[144.]])
+    """
+
+    def __init__(
+        self,
+        degree=3,
+        gamma=1.0,
+        coef0=1.0,
+        gamma_bounds=(1e-5, 1e5),
+        coef0_bounds=(1e-5, 1e5),
+    ):
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
+        self.coef0_bounds = coef0_bounds
+
+    @property
+    def hyperparameter_gamma(self):
+        """The factor of the inner product."""
+        return positive("gamma", self.gamma, self.gamma_bounds)
+
+    @property
+    def hyperparameter_coef0(self):
+        """The constant."""
+        return positive("coef0", self.coef0, self.coef0_bounds)
+
+    @property
+    def positive_definite(self):
+        """Whether the kernel is positive semi-definite for every data set."""
+        return self.coef0 >= 0 and float(self.degree).is_integer()
+
+    def _map(self, S):
+        S *= self.gamma
+        S += self.coef0
+        whole = int(self.degree) if float(self.degree).is_integer() else self.degree
+        np.power(S, whole, out=S) if whole != 2 else np.square(S, out=S)
+        finite_or_explain(S, self)
+
+    def _map_gradient(self, S, K):
+        slope = self.degree * (self.gamma * S + self.coef0) ** (self.degree - 1)
+        factors = {"coef0": self.coef0, "gamma": self.gamma * S}
+        return [slope * factors[h.name] for h in self.hyperparameters if not h.fixed]
+
+    def __repr__(self):
+        return (
+            f"Polynomial(degree={self.degree:.3g}, gamma={self.gamma:.3g}, coef0={self.coef0:.3g})"
+        )
+
+
+class _Scaled(DotKernel):
+    """A dot-product kernel whose only continuous hyper-parameter is ``a``."""
+
+    @property
+    def hyperparameter_a(self):
+        """The factor of the inner product."""
+        return positive("a", self.a, self.a_bounds)
+
+    @property
+    def positive_definite(self):
+        """Whether the kernel is positive semi-definite for every data set."""
+        return self.a >= 0
+
+
+class TruncatedExponential(_Scaled):
+    """The truncated series ``K(x, t) = sum_{i <= degree} a**i / i! (x't)**i``.
+
+    A polynomial kernel of decreasing weights; the limit of a growing degree is
+    :class:`Exponential`.
+
+    Parameters
+    ----------
+    a : float, default=1.0
+        The factor of the inner product, positive.
+
+    degree : int, default=3
+        The last power that is kept.
+
+    a_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``a``.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import TruncatedExponential
+    >>> TruncatedExponential(degree=2)([[1.0]], [[2.0]])
+    array([[5.]])
+    """
+
+    def __init__(self, a=1.0, degree=3, a_bounds=(1e-5, 1e5)):
+        self.a = a
+        self.degree = degree
+        self.a_bounds = a_bounds
+
+    def _map(self, S):
+        S[...] = self._series(self.a * S, self.degree)
+        finite_or_explain(S, self)
+
+    def _map_gradient(self, S, K):
+        scaled = self.a * S
+        return [scaled * self._series(scaled, self.degree - 1)] if self.degree else [0 * S]
+
+    @staticmethod
+    def _series(S, degree):
+        """Return ``sum_{i <= degree} S**i / i!`` by Horner's rule."""
+        total = np.full_like(S, 1 / factorial(degree))
+        for power in range(degree - 1, -1, -1):
+            total *= S
+            total += 1 / factorial(power)
+        return total
+
+    def __repr__(self):
+        return f"TruncatedExponential(a={self.a:.3g}, degree={self.degree})"
+
+
+class Exponential(_Scaled):
+    """The exponential kernel ``K(x, t) = exp(a x't)``, a polynomial of infinite degree.
+
+    Its features for scalar ``x`` are ``sqrt(a**i / i!) x**i``, i = 0, 1, ... Not
+    to be confused with the exponential covariance ``exp(-||x - t|| / length_scale)``,
+    which is ``Matern(nu=0.5)``.
+
+    Parameters
+    ----------
+    a : float, default=1.0
+        The factor of the inner product, positive.
+
+    a_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``a``.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Exponential
+    >>> Exponential(a=0.5)([[1.0]], [[2.0]]).round(4)
+    array([[2.7183]])
+    """
+
+    def __init__(self, a=1.0, a_bounds=(1e-5, 1e5)):
+        self.a = a
+        self.a_bounds = a_bounds
+
+    def _map(self, S):
+        S *= self.a
+        with np.errstate(over="ignore", under="ignore"):
+            np.exp(S, out=S)
+        finite_or_explain(S, self)
+        flush(S)
+
+    def _map_gradient(self, S, K):
+        return [self.a * S * K]
+
+    def __repr__(self):
+        return f"Exponential(a={self.a:.3g})"
+
+
+class Sigmoid(DotKernel):
+    """The sigmoid ``K(x, t) = tanh(gamma x't + coef0)``. Not positive semi-definite.
+
+    No choice of its parameters makes every Gram matrix positive semi-definite:
+    ``positive_definite`` is false, and :func:`is_psd` tells for the data at
+    hand. A kernel machine then solves for a stationary point.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        The factor of the inner product, positive.
+
+    coef0 : float, default=1.0
+        The constant.
+
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``gamma``.
+
+    coef0_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for ``coef0``; it stays fixed if it is not positive.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5, coef0=0.0)([[1.0]], [[2.0]]).round(4)
+    array([[0.7616]])
+    """
+
+    positive_definite = False
+
+    def __init__(self, gamma=1.0, coef0=1.0, gamma_bounds=(1e-5, 1e5), coef0_bounds=(1e-5, 1e5)):
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
+        self.coef0_bounds = coef0_bounds
+
+    @property
+    def hyperparameter_gamma(self):
+        """The factor of the inner product."""
+        return positive("gamma", self.gamma, self.gamma_bounds)
+
+    @property
+    def hyperparameter_coef0(self):
+        """The constant."""
+        return positive("coef0", self.coef0, self.coef0_bounds)
+
+    def _map(self, S):
+        S *= self.gamma
+        S += self.coef0
+        np.tanh(S, out=S)
+
+    def _map_gradient(self, S, K):
+        factors = {"coef0": self.coef0, "gamma": self.gamma * S}
+        return [(1 - K**2) * factors[h.name] for h in self.hyperparameters if not h.fixed]
+
+    def __repr__(self):
+        return f"Sigmoid(gamma={self.gamma:.3g}, coef0={self.coef0:.3g})"
+
+
+def finite_or_explain(K, kernel):
+    """Raise if the kernel overflowed: finite input must never give an infinite matrix."""
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"The kernel {kernel} overflows on this data: scale the features (StandardScaler) "
+            "or choose smaller kernel parameters."
+        )

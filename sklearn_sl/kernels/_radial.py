@@ -1,0 +1,376 @@
+"""Kernels of the distance ``||x - t||``: Gaussian and Matern, isotropic or ARD."""
+
+from math import sqrt
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gamma as gamma_function
+from scipy.special import kv
+from sklearn.gaussian_process.kernels import Hyperparameter
+from sklearn.utils.extmath import row_norms
+
+from sklearn_sl.kernels._base import Kernel, flush, n_rows
+from sklearn_sl.kernels._diagnostics import median_gamma
+from sklearn_sl.kernels._dot import dot
+
+
+class RadialKernel(Kernel):
+    """A map of the squared distance of scaled points, from one GEMM per tile.
+
+    Subclasses give ``_scale()``, the number or vector that the features are
+    multiplied by, and ``_map(S)``, which turns ``S = -||x - t||**2`` of scaled
+    points into kernel values in place.
+    """
+
+    accepts_sparse = True
+    # Whether the kernel has a kink at distance zero, where the rounding error of
+    # a squared distance, about 1e-16, would show as its square root.
+    kink = False
+
+    def is_stationary(self):
+        """Return true: the kernel depends on ``x - t`` alone."""
+        return True
+
+    def _tiles(self, X, Y):
+        negated = negated_squared_distances(X, Y, self._scale(), exact_near_zero=self.kink)
+
+        def fill(rows, cols, out):
+            S = negated(rows, cols, out)
+            self._map(S)
+            if S is not out:
+                out[...] = S
+                flush(out)
+
+        return fill
+
+    def _diagonal(self, X):
+        return np.ones(n_rows(X), dtype=X.dtype)
+
+    def _squared_differences(self, X, scale):
+        """Return ``scale_k**2 (x_ik - x_jk)**2`` as (n, n, n_features)."""
+        X = (X.toarray() if sp.issparse(X) else X) * scale
+        return (X[:, None, :] - X[None, :, :]) ** 2
+
+
+def negated_squared_distances(X, Y, scale=1.0, *, exact_near_zero=False):
+    """Return a function that writes ``-||s(x - t)||**2`` of a tile.
+
+    Dense points are shifted to a common centre first, which leaves their
+    differences as they are and keeps the rounding error small far from the
+    origin. With ``u = (sqrt(2) x, -||x||**2, 1)`` and ``v = (sqrt(2) t, 1,
+    -||t||**2)`` the result is the one product ``u'v``, always in float64.
+    """
+    if sp.issparse(X) or sp.issparse(Y):
+        return _sparse_distances(X, Y, scale)
+    centre = Y.mean(axis=0, dtype=np.float64)
+    left = (X - centre) * scale
+    right = left if Y is X else (Y - centre) * scale
+    u, v = _lift(left, swap=False), _lift(right, swap=True)
+
+    def negated(rows, cols, out):
+        S = out if out.dtype == np.float64 else np.empty(out.shape)
+        np.matmul(u[rows], v[cols].T, out=S)
+        np.minimum(S, 0, out=S)
+        if exact_near_zero:
+            _refine_near_zero(left[rows], right[cols], S)
+        if Y is X and rows == cols:
+            np.fill_diagonal(S, 0)
+        return S
+
+    return negated
+
+
+def _lift(points, *, swap):
+    squares = row_norms(points, squared=True)
+    ends = [-squares, np.ones(len(points))]
+    return np.column_stack([sqrt(2) * points, *(ends[::-1] if swap else ends)])
+
+
+def _refine_near_zero(left, right, S):
+    """Recompute the few distances that cancellation has spoilt."""
+    scale = max(row_norms(left, squared=True).max(), row_norms(right, squared=True).max())
+    spoilt = -1e-7 * scale
+    i, j = np.nonzero(S > spoilt)
+    # Blocks, so that data with all rows equal needs no big temporary.
+    for start in range(0, len(i), 4096):
+        chunk = slice(start, start + 4096)
+        S[i[chunk], j[chunk]] = -row_norms(left[i[chunk]] - right[j[chunk]], squared=True)
+
+
+def _sparse_distances(X, Y, scale):
+    def scaled(Z):
+        if np.ndim(scale):
+            Z = Z @ sp.diags_array(np.asarray(scale, dtype=np.float64))
+        else:
+            Z = Z.astype(np.float64) * scale
+        return sp.csr_array(Z) if sp.issparse(Z) else Z
+
+    left = scaled(X)
+    right = left if Y is X else scaled(Y)
+    left_squares = row_norms(left, squared=True)
+    right_squares = row_norms(right, squared=True)
+
+    def negated(rows, cols, out):
+        S = out if out.dtype == np.float64 else np.empty(out.shape)
+        dot(left[rows], right[cols], S)
+        S *= 2
+        S -= left_squares[rows, None]
+        S -= right_squares[None, cols]
+        np.minimum(S, 0, out=S)
+        if Y is X and rows == cols:
+            np.fill_diagonal(S, 0)
+        return S
+
+    return negated
+
+
+def gaussian_map(S):
+    """Replace ``S`` by ``exp(S)`` without denormal numbers."""
+    with np.errstate(under="ignore"):
+        np.exp(S, out=S)
+    flush(S)
+
+
+class Gaussian(RadialKernel):
+    """The Gaussian (RBF) kernel ``K(x, t) = exp(-gamma ||x - t||**2)``.
+
+    In terms of a length scale, ``gamma = 1 / (2 length_scale**2)``; a vector of
+    length scales, one per feature, gives automatic relevance determination
+    (ARD), ``exp(-sum_k (x_k - t_k)**2 / (2 length_scale_k**2))``.
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (n_features,), default=1.0
+        The length scale, in force while ``gamma`` is None.
+
+    gamma : float or "median", default=None
+        The other parametrisation; give one of the two. ``"median"`` stands for
+        :func:`median_gamma` of the training set: the estimators of this package
+        replace it when they are fitted, elsewhere call :meth:`resolve`.
+
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for the length scale.
+
+    gamma_bounds : pair of floats or "fixed", default=(1e-10, 1e10)
+        Where to search for ``gamma``.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Gaussian
+    >>> Gaussian(gamma=0.5)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    >>> Gaussian([1.0, 10.0])([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.6035]])
+    """
+
+    def __init__(
+        self,
+        length_scale=1.0,
+        gamma=None,
+        length_scale_bounds=(1e-5, 1e5),
+        gamma_bounds=(1e-10, 1e10),
+    ):
+        self.length_scale = length_scale
+        self.gamma = gamma
+        self.length_scale_bounds = length_scale_bounds
+        self.gamma_bounds = gamma_bounds
+
+    @property
+    def hyperparameter_length_scale(self):
+        """The length scale, one number or one per feature."""
+        bounds = self.length_scale_bounds if self.gamma is None else "fixed"
+        return length_scale_hyperparameter(self.length_scale, bounds)
+
+    @property
+    def hyperparameter_gamma(self):
+        """The factor of the squared distance."""
+        bounds = "fixed" if self.gamma is None or isinstance(self.gamma, str) else self.gamma_bounds
+        return Hyperparameter("gamma", "numeric", bounds)
+
+    def resolve(self, X, sample_weight=None):
+        """Return the kernel with ``gamma="median"`` replaced by its number.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training data.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        kernel : Gaussian
+            A copy that can be called.
+        """
+        resolved = super().resolve(X, sample_weight)
+        if isinstance(self.gamma, str):
+            self._check_gamma_name()
+            resolved.gamma = median_gamma(X, sample_weight=sample_weight)
+        return resolved
+
+    def _check_gamma_name(self):
+        if self.gamma != "median":
+            raise ValueError(f"gamma must be a number, None or 'median', got {self.gamma!r}.")
+
+    def _scale(self):
+        if self.gamma is None:
+            return 1 / (sqrt(2) * checked_length_scale(self.length_scale))
+        if isinstance(self.gamma, str):
+            self._check_gamma_name()
+            raise ValueError(
+                "gamma='median' depends on the training set: call kernel.resolve(X) first, or "
+                "use the kernel in an estimator of sklearn_sl, which does."
+            )
+        if np.any(np.asarray(self.length_scale) != 1.0):
+            raise ValueError("Gaussian takes gamma or length_scale, not both.")
+        if not (np.isfinite(self.gamma) and self.gamma >= 0):
+            raise ValueError(f"gamma must be finite and >= 0, got {self.gamma}.")
+        return sqrt(self.gamma)
+
+    def _map(self, S):
+        gaussian_map(S)
+
+    def _gradient(self, X, K):
+        if not self.n_dims:
+            return np.empty((*K.shape, 0))
+        squared = self._squared_differences(X, self._scale())
+        if self.gamma is not None:
+            return (-squared.sum(axis=2) * K)[:, :, None]
+        if np.size(self.length_scale) == 1:
+            squared = squared.sum(axis=2, keepdims=True)
+        return 2 * squared * K[:, :, None]
+
+    def __repr__(self):
+        if self.gamma is None:
+            return f"Gaussian(length_scale={format_scale(self.length_scale)})"
+        gamma = repr(self.gamma) if isinstance(self.gamma, str) else f"{self.gamma:.3g}"
+        return f"Gaussian(gamma={gamma})"
+
+
+def length_scale_hyperparameter(length_scale, bounds):
+    """Return the hyper-parameter of one length scale or of one per feature."""
+    if np.size(length_scale) > 1:
+        return Hyperparameter("length_scale", "numeric", bounds, len(length_scale))
+    return Hyperparameter("length_scale", "numeric", bounds)
+
+
+def checked_length_scale(length_scale):
+    """Return the length scale as a positive number or vector, or raise."""
+    scale = np.squeeze(np.asarray(length_scale, dtype=np.float64))
+    if scale.ndim > 1 or not (np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError(f"length_scale must be positive and finite, got {length_scale}.")
+    return scale
+
+
+def format_scale(length_scale):
+    """Return a short text of one length scale or of one per feature."""
+    if np.size(length_scale) > 1:
+        return "[" + ", ".join(f"{scale:.3g}" for scale in length_scale) + "]"
+    return f"{np.ravel(length_scale)[0]:.3g}"
+
+
+class Matern(RadialKernel):
+    """The Matern covariance of smoothness ``nu``.
+
+    With ``z = sqrt(2 nu) ||x - t|| / length_scale`` it is ``2**(1 - nu) /
+    Gamma(nu) z**nu K_nu(z)``, one at distance zero. ``nu=0.5`` is the
+    exponential covariance ``exp(-||x - t|| / length_scale)``, ``nu=1.5`` is
+    ``(1 + z) exp(-z)``, ``nu=2.5`` is ``(1 + z + z**2 / 3) exp(-z)``, and
+    ``nu=inf`` the Gaussian. A vector of length scales gives ARD.
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (n_features,), default=1.0
+        The length scale.
+
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Where to search for the length scale.
+
+    nu : float, default=1.5
+        The smoothness: a process with this covariance is ``k`` times
+        differentiable for ``nu > k``. It is a choice, not searched for.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Matern
+    >>> Matern(nu=0.5)([[0.0]], [[1.0]]).round(4)
+    array([[0.3679]])
+    """
+
+    def __init__(self, length_scale=1.0, length_scale_bounds=(1e-5, 1e5), nu=1.5):
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.nu = nu
+
+    @property
+    def hyperparameter_length_scale(self):
+        """The length scale, one number or one per feature."""
+        return length_scale_hyperparameter(self.length_scale, self.length_scale_bounds)
+
+    @property
+    def kink(self):
+        """Whether the kernel feels the square root of a rounding error at zero."""
+        return self.nu < 1
+
+    def _scale(self):
+        if not self.nu > 0:
+            raise ValueError(f"nu must be positive, got {self.nu}.")
+        scale = 1 / checked_length_scale(self.length_scale)
+        return scale / sqrt(2) if np.isinf(self.nu) else scale * sqrt(2 * self.nu)
+
+    def _map(self, S):
+        if np.isinf(self.nu):
+            gaussian_map(S)
+            return
+        z = np.sqrt(np.negative(S, out=S), out=S)
+        if self.nu in _HALF_INTEGER_FACTORS:
+            factor = _HALF_INTEGER_FACTORS[self.nu](z)
+            with np.errstate(under="ignore"):
+                np.exp(np.negative(z, out=S), out=S)
+                S *= factor
+        else:
+            S[...] = self._bessel(z)
+        flush(S)
+
+    def _bessel(self, z):
+        with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+            K = 2 ** (1 - self.nu) / gamma_function(self.nu) * z**self.nu * kv(self.nu, z)
+        # The Bessel function overflows near zero, where the product tends to one.
+        return np.where(np.isfinite(K), K, 1.0)
+
+    def _gradient(self, X, K):
+        """Return ``-dK/dz z`` shared out by the squared differences of each scale.
+
+        ``d/dz (z**nu K_nu(z)) = -z**nu K_{nu-1}(z)``, and ``dz / dlog(l_k) =
+        -z_k**2 / z``.
+        """
+        if not self.n_dims:
+            return np.empty((*K.shape, 0))
+        squared = self._squared_differences(X, self._scale())
+        if np.isinf(self.nu):
+            slope = 2 * K
+        else:
+            slope = self._slope(np.sqrt(squared.sum(axis=2)))
+        if np.size(self.length_scale) == 1:
+            squared = squared.sum(axis=2, keepdims=True)
+        return squared * slope[:, :, None]
+
+    def _slope(self, z):
+        """Return ``-K'(z) / z``, zero where ``z`` is."""
+        away = np.where(z == 0, 1.0, z)
+        with np.errstate(under="ignore"):
+            constant = 2 ** (1 - self.nu) / gamma_function(self.nu)
+            slope = constant * away ** (self.nu - 1) * kv(self.nu - 1, away)
+        return np.where(z == 0, 0.0, slope)
+
+    def __repr__(self):
+        return f"Matern(length_scale={format_scale(self.length_scale)}, nu={self.nu:.3g})"
+
+
+_HALF_INTEGER_FACTORS = {
+    0.5: lambda z: 1.0,
+    1.5: lambda z: 1 + z,
+    2.5: lambda z: 1 + z + z**2 / 3,
+}
