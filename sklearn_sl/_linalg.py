@@ -1,0 +1,296 @@
+"""Solving with a kernel matrix: in one buffer, certified, and past the limits of LAPACK calls.
+
+The matrix and its factor share one array ``store`` of shape ``(n + 1, n)``: the
+symmetric ``K`` is the upper triangle of the first ``n`` rows, and the Cholesky
+factor ``L`` is the lower triangle of the last ``n`` rows, which is exactly the
+room that ``K`` leaves. ``K`` stays whole, so a residual can be computed, and a
+failed factorisation be tried again, without a second matrix.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import LinAlgWarning
+
+from sklearn_sl import _cholesky
+
+PANEL = 512
+# Work of one BLAS call, in multiplications: some 50 ms, so that Ctrl-C is heard.
+CALL = 2.5e9
+# A float32 factor is a good preconditioner up to about this condition number.
+SINGLE_CONDITION = 1e6
+SINGLE_MIN_ORDER = 2000
+REFINEMENT_STEPS = 25
+
+
+@dataclass
+class Solution:
+    """The solution of a symmetric linear system and how it was obtained."""
+
+    x: np.ndarray
+    residual: np.ndarray
+    jitter: float
+    method: str
+
+
+def empty_store(n, dtype=np.float64):
+    """Return the buffer of an ``n`` by ``n`` symmetric matrix and its factor."""
+    return np.empty((n + 1, n), dtype=dtype)
+
+
+def solve(store, shift, b):
+    """Solve ``(K + diag(shift)) x = b`` for the symmetric ``K`` in ``store``.
+
+    A float32 factorisation that preconditions conjugate gradients in float64
+    comes first where it can succeed: half the time, and the same backward
+    error. Else, or for float32 input, a Cholesky factorisation in the working
+    precision; if that breaks down, one with the smallest jitter that helps; and
+    if ``K`` is truly indefinite, a symmetric indefinite factorisation.
+
+    Parameters
+    ----------
+    store : ndarray of shape (n + 1, n)
+        The matrix in its upper triangle. The rest is overwritten.
+
+    shift : ndarray of shape (n,)
+        The numbers added to the diagonal, none negative.
+
+    b : ndarray of shape (n, n_sides)
+        The right-hand sides.
+
+    Returns
+    -------
+    solution : Solution
+        With the residual ``b - (K + diag(shift)) x``, computed from ``K``.
+    """
+    b = np.ascontiguousarray(b.T, dtype=store.dtype)
+    solution = None
+    if _single_precision_suffices(store, shift):
+        solution = _solve_mixed(store, shift, b)
+    if solution is None:
+        solution = _solve_jittered(store, shift, b)
+    if solution is None:
+        solution = _solve_indefinite(store, shift, b)
+    return Solution(solution.x.T, solution.residual.T, solution.jitter, solution.method)
+
+
+def factorise(store, shift):
+    """Factor ``K + diag(shift) = L L'``; return whether it is positive definite.
+
+    ``store`` may be a float32 view of a float64 buffer: twice as many columns,
+    of which the factor uses the first half.
+    """
+    n = len(store) - 1
+    offset = 1
+    _copy_transposed(store, shift)
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        if _cholesky.factor(store, offset, start, stop):
+            return False
+        _eliminate(store, offset, n, start, stop)
+    # A NaN passes through LAPACK without a word.
+    return bool(np.isfinite(store[n, n - 1]))
+
+
+def _eliminate(store, offset, n, start, stop):
+    """Take the panel ``start:stop`` out of what is below and to the right of it."""
+    width = max(PANEL, int(CALL / (PANEL * max(n - stop, 1))))
+    for row in range(stop, n, 4 * width):
+        _cholesky.solve_below(store, offset, row, min(row + 4 * width, n), start, stop)
+    for col in range(stop, n, width):
+        end = min(col + width, n)
+        _cholesky.update_diagonal(store, offset, col, end, start, stop)
+        if end < n:
+            _cholesky.update_below(store, offset, end, n, col, end, start, stop)
+
+
+def _copy_transposed(store, shift):
+    """Write ``K + diag(shift)`` into the room of the factor, in the factor's precision."""
+    n = len(store) - 1
+    K = store[:-1] if store.shape[1] == n else store[:-1].view(np.float64)
+    L = store[1:]
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        for row in range(start, n, PANEL):
+            end = min(row + PANEL, n)
+            tile = K[start:stop, row:end].T
+            if row == start:
+                # The part above the diagonal of this tile belongs to K.
+                lower = np.tril_indices(stop - start)
+                L[row:end, start:stop][lower] = tile[lower]
+            else:
+                L[row:end, start:stop] = tile
+    L[np.arange(n), np.arange(n)] += shift.astype(store.dtype)
+
+
+def _multiply(store, shift, x):
+    product = np.empty_like(x)
+    _cholesky.multiply(store, x, product)
+    product += shift * x
+    return product
+
+
+def _diagonal(store):
+    n = len(store) - 1
+    return store[np.arange(n), np.arange(n)]
+
+
+def _single_precision_suffices(store, shift):
+    """Return whether a float32 factor of ``K + diag(shift)`` will do as a preconditioner."""
+    n = len(store) - 1
+    if store.dtype != np.float64 or n < SINGLE_MIN_ORDER or not shift.min() > 0:
+        return False
+    diagonal = _diagonal(store)
+    if not (diagonal.min() > 0 and 1e-15 < diagonal.max() < 1e15 and shift.max() < 1e15):
+        return False
+    return _largest_eigenvalue(store) < SINGLE_CONDITION * shift.min()
+
+
+def _largest_eigenvalue(store, n_steps=4):
+    """Return an estimate of the largest eigenvalue of ``K`` by a few power steps."""
+    x = np.ones((1, len(store) - 1))
+    for _ in range(n_steps):
+        x /= linalg.norm(x)
+        x = _multiply(store, np.zeros(1), x)
+        if not x.any():
+            return 0.0
+    return 2 * linalg.norm(x)
+
+
+def _solve_mixed(store, shift, b):
+    """Solve by conjugate gradients, preconditioned with a float32 factor of the matrix itself.
+
+    Returns None if the factorisation or the convergence fails.
+    """
+    single = store.view(np.float32)
+    if not factorise(single, shift):
+        return None
+
+    def precondition(residual):
+        scale = np.abs(residual).max(axis=1, keepdims=True)
+        scale[scale == 0] = 1
+        z = (residual / scale).astype(np.float32)
+        _cholesky.substitute(single, 1, z)
+        return z * scale
+
+    x, residual = np.zeros_like(b), b.copy()
+    z = precondition(residual)
+    direction, slope = z, _inner(residual, z)
+    norm = np.zeros(len(b))
+    for _ in range(REFINEMENT_STEPS):
+        product = _multiply(store, shift, direction)
+        step = _ratio(slope, _inner(direction, product))
+        x += step[:, None] * direction
+        residual -= step[:, None] * product
+        norm = np.maximum(norm, _ratio(_norm(product), _norm(direction)))
+        if _backward_error(residual, norm, x, b) < np.finfo(np.float64).eps:
+            break
+        z = precondition(residual)
+        slope, before = _inner(residual, z), slope
+        direction = z + _ratio(slope, before)[:, None] * direction
+    residual = b - _multiply(store, shift, x)
+    if not _backward_error(residual, norm, x, b) < 1e3 * np.finfo(np.float64).eps:
+        return None
+    return Solution(x, residual, 0.0, "mixed")
+
+
+def _inner(a, b):
+    return np.einsum("ij,ij->i", a, b)
+
+
+def _norm(a):
+    return np.sqrt(_inner(a, a))
+
+
+def _ratio(a, b):
+    """Return ``a / b``, and zero where ``b`` is zero (a side that is solved already)."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
+
+
+def _backward_error(residual, norm, x, b):
+    """Return the largest ``|r| / (|A| |x| + |b|)`` of all right-hand sides."""
+    return np.max(_ratio(_norm(residual), norm * _norm(x) + _norm(b)))
+
+
+def _solve_jittered(store, shift, b):
+    """Solve by Cholesky, with the smallest jitter of a ladder that makes the matrix positive."""
+    for jitter, shifted in _jittered(store, shift):
+        if factorise(store, shifted):
+            x = b.copy()
+            _cholesky.substitute(store, 1, x)
+            if np.isfinite(x).all():
+                residual = b - _multiply(store, shifted, x)
+                return Solution(x, residual, jitter, "cholesky")
+    return None
+
+
+def _jittered(store, shift):
+    """Iterate over ``(jitter, shift with jitter)``, from none to a relative 1e6 of rounding."""
+    yield 0.0, shift
+    unit = float(np.finfo(store.dtype).eps * np.abs(_diagonal(store)).max())
+    # In proportion to the shift, so that a weight of two and a repeated row stay the same thing.
+    ratios = shift / shift.min() if shift.min() > 0 else np.ones_like(shift)
+    for exponent in range(1, 7):
+        jitter = 10.0**exponent * unit
+        yield jitter, shift + jitter * ratios
+
+
+def inverse_diagonal(store, shift):
+    """Return ``diag(inv(G))`` and ``inv(G) 1`` for ``G = K + diag(shift)``, or None.
+
+    ``inv(G) = inv(L)'inv(L)``, so the diagonal is the squared norms of the columns
+    of ``inv(L)``, which are found a panel at a time. None if ``G`` is indefinite.
+    """
+    if not any(factorise(store, shifted) for _, shifted in _jittered(store, shift)):
+        return None
+    n = len(store) - 1
+    diagonal = np.empty(n)
+    for start in range(0, n, PANEL // 4):
+        stop = min(start + PANEL // 4, n)
+        columns = np.eye(stop - start, n - start, dtype=store.dtype)
+        _cholesky.substitute_forward(store, 1, start, columns)
+        diagonal[start:stop] = _inner(columns, columns)
+    ones = np.ones((1, n), dtype=store.dtype)
+    _cholesky.substitute(store, 1, ones)
+    return diagonal, ones[0]
+
+
+def _solve_indefinite(store, shift, b):
+    n = len(store) - 1
+    A = np.array(store[:-1].T, order="F")
+    A[np.arange(n), np.arange(n)] += shift
+    (sysv,) = linalg.get_lapack_funcs(("sysv",), (A, b))
+    _, _, x, info = sysv(A, b.T, lower=1, overwrite_a=1)
+    x = np.ascontiguousarray(x.T)
+    if info > 0 or not np.isfinite(x).all():
+        raise linalg.LinAlgError(
+            "The kernel matrix is indefinite and the shifted matrix is singular: change alpha, or "
+            "use a positive semi-definite kernel."
+        )
+    return Solution(x, b - _multiply(store, shift, x), 0.0, "indefinite")
+
+
+def report(solution):
+    """Warn if the system could not be solved as it was given."""
+    if solution.jitter:
+        warnings.warn(
+            f"The kernel matrix plus alpha is numerically singular: {solution.jitter:.1e} was "
+            "added to its diagonal (see jitter_). Increase alpha, or remove duplicated rows.",
+            LinAlgWarning,
+            stacklevel=3,
+        )
+    elif solution.method == "indefinite":
+        warn_indefinite()
+
+
+def warn_indefinite():
+    """Warn that a kernel is not positive semi-definite."""
+    warnings.warn(
+        "The kernel matrix plus alpha is not positive definite, so the kernel is not positive "
+        "semi-definite: the solution is a stationary point, not a minimum. Increase alpha or "
+        "choose another kernel; gram_diagnostics tells more.",
+        LinAlgWarning,
+        stacklevel=3,
+    )
