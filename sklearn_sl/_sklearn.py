@@ -5,6 +5,7 @@ lint rule checks it), so that a new scikit-learn release can break this file
 and no other.
 """
 
+import contextlib
 import functools
 import inspect
 
@@ -51,12 +52,12 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
+    "Progress",
     "StrOptions",
     "check_sample_weight",
     "fit_context",
     "generate_invalid_param_val",
     "validate_params",
-    "watch",
     "with_callbacks",
 ]
 
@@ -91,22 +92,40 @@ def fit_context(*, prefer_skip_nested_validation):
     return decorate
 
 
-def watch(estimator, steps, *, name, total=None):
-    """Iterate over ``steps``, telling the estimator's callbacks of each.
+class Progress:
+    """The steps of a fit, told to the estimator's callbacks.
 
-    A callback that asks for a stop ends the iteration. To be called once in a
-    fit; ``total`` is needed where ``steps`` has no length.
+    >>> with Progress(estimator, name="pass", total=10) as progress:  # doctest: +SKIP
+    ...     while not (done or progress.stop):
+    ...         with progress.step():
+    ...             done = work()
+
+    ``stop`` is true once a callback has asked for the end. To be entered once in
+    a fit; an exception passes through without further calls.
     """
-    total = len(steps) if total is None else total
-    root = estimator._init_callback_context(max_subtasks=total)
-    root.call_on_fit_task_begin(estimator=estimator)
-    for step in steps:
-        task = root.subcontext(task_name=name)
-        task.call_on_fit_task_begin(estimator=estimator)
-        yield step
-        if task.call_on_fit_task_end(estimator=estimator):
-            break
-    root.call_on_fit_task_end(estimator=estimator)
+
+    def __init__(self, estimator, *, name, total):
+        self.estimator = estimator
+        self.name = name
+        self.total = total
+        self.stop = False
+
+    def __enter__(self):
+        self._root = self.estimator._init_callback_context(max_subtasks=self.total)
+        self._root.call_on_fit_task_begin(estimator=self.estimator)
+        return self
+
+    def __exit__(self, error, *details):
+        if error is None:
+            self._root.call_on_fit_task_end(estimator=self.estimator)
+
+    @contextlib.contextmanager
+    def step(self):
+        """Surround one step."""
+        task = self._root.subcontext(task_name=self.name)
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        yield
+        self.stop = bool(task.call_on_fit_task_end(estimator=self.estimator))
 
 
 def check_sample_weight(sample_weight, X, dtype=None):

@@ -22,6 +22,7 @@ class EstimatorMixin(CallbackSupportMixin):
         return {**super().__getstate__(), "_sklearn_sl_version": __version__}
 
     def __setstate__(self, state):
+        state = dict(state)
         pickled = state.pop("_sklearn_sl_version", "unknown")
         if pickled != __version__:
             warnings.warn(
