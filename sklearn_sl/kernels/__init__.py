@@ -26,27 +26,40 @@ from sklearn_sl.kernels._dot import (
     Sigmoid,
     TruncatedExponential,
 )
+from sklearn_sl.kernels._feature_maps import (
+    CorrelationFeatures,
+    LiteralFeatures,
+    SubsetFeatures,
+)
 from sklearn_sl.kernels._radial import Gaussian, Matern
+from sklearn_sl.kernels._structured import GapWeighted, Mismatch, SetIntersection, Spectrum
 
 __all__ = [
     "Anova",
     "Centered",
     "Composed",
+    "CorrelationFeatures",
     "Exponential",
+    "GapWeighted",
     "Gaussian",
     "GeneralLinear",
     "Kernel",
     "KernelPolynomial",
     "Linear",
+    "LiteralFeatures",
     "Matern",
     "Min",
+    "Mismatch",
     "Normalized",
     "Polynomial",
     "Power",
     "Precomputed",
     "Product",
+    "SetIntersection",
     "Sigmoid",
+    "Spectrum",
     "Spline",
+    "SubsetFeatures",
     "Sum",
     "TruncatedExponential",
     "gram",

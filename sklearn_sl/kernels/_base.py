@@ -1,6 +1,7 @@
 """What a kernel is: the protocol, the algebra and the block evaluation of Gram matrices."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
@@ -22,7 +23,7 @@ class Kernel(gp.Kernel):
         For encoded inputs a function ``fill(rows, cols, out)`` that writes
         ``K(X[rows], Y[cols])`` (two slices) into ``out``. What all tiles share
         is computed once, before it is returned. ``Y is X`` asks for a Gram
-        matrix.
+        matrix. Overflow is looked for after each tile, not here.
     ``_diagonal(X)``
         ``K(x, x)`` for each encoded row.
     ``_gradient(X, K)``
@@ -66,13 +67,12 @@ class Kernel(gp.Kernel):
         """
         X = self._inputs(X)
         if Y is None:
-            K = gram(self, X, encoded=True)
-            return (K, self._gradient(X, K)) if eval_gradient else K
+            return _gram_and_gradient(self, X) if eval_gradient else gram(self, X, encoded=True)
         if eval_gradient:
             raise ValueError("Gradient can only be evaluated when Y is None.")
         Y = self._inputs(Y)
         K = np.empty((n_rows(X), n_rows(Y)), dtype=result_type(X, Y))
-        fill = self._tiles(X, Y)
+        fill = guarded_tiles(self, X, Y)
         for rows, cols in tile_slices(*K.shape):
             fill(rows, cols, K[rows, cols])
         return K
@@ -90,7 +90,7 @@ class Kernel(gp.Kernel):
         diagonal : ndarray of shape (n_samples,)
             The diagonal of ``K(X, X)``.
         """
-        return self._diagonal(self._inputs(X))
+        return diagonal(self, self._inputs(X))
 
     def is_stationary(self):
         """Return whether the kernel depends on ``x - t`` alone."""
@@ -113,6 +113,14 @@ class Kernel(gp.Kernel):
             A copy that can be called.
         """
         return _resolve_members(self, X, sample_weight)
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return False
+        theirs = other.get_params(deep=False)
+        return all(
+            _same(value, theirs[name]) for name, value in self.get_params(deep=False).items()
+        )
 
     def __add__(self, other):
         return Sum(self, _as_kernel(other))
@@ -155,8 +163,8 @@ def check_vectors(X, kernel):
     )
     if kernel.nonnegative_input and X.size and X.min() < 0:
         raise ValueError(
-            f"The kernel {kernel} is defined for non-negative features only: "
-            f"the smallest value here is {X.min():.3g}."
+            f"Negative values in data passed to the kernel {kernel}, which compares non-negative "
+            f"features only: the smallest value here is {X.min():.3g}."
         )
     return X
 
@@ -203,19 +211,69 @@ def tile_slices(n, m, *, upper=False):
 
 def tiles(kernel, X, Y):
     """Return ``fill(rows, cols, out)`` for any scikit-learn kernel, ours or not."""
+    if input_kind(kernel) == "vectors" and _width(X) != _width(Y):
+        raise ValueError(f"X has {_width(X)} features, but Y has {_width(Y)}.")
     if isinstance(kernel, Kernel):
         return kernel._tiles(X, Y)
+    own = kernel.diag(X) if Y is X else None
 
     def fill(rows, cols, out):
-        same = Y is X and rows == cols
-        out[...] = kernel(X[rows]) if same else kernel(X[rows], Y[cols])
+        out[...] = kernel(X[rows], Y[cols])
+        if Y is X:  # where a WhiteKernel has its noise
+            place, samples = diagonal_of(rows, cols)
+            out[place] = own[samples]
 
     return fill
 
 
+def _width(X):
+    return X.shape[1] if len(getattr(X, "shape", ())) == 2 else None
+
+
+def guarded_tiles(kernel, X, Y):
+    """Return the ``fill`` of a whole kernel: finite input gives a finite matrix or an error."""
+    with np.errstate(all="ignore"):
+        fill = tiles(kernel, X, Y)
+
+    def guarded(rows, cols, out):
+        with np.errstate(all="ignore"):
+            fill(rows, cols, out)
+            finite_or_explain(out, kernel)
+
+    return guarded
+
+
+def finite_or_explain(K, kernel):
+    """Raise if the kernel overflowed: finite input must never give an infinite matrix."""
+    # One cheap pass as a rule: a finite sum has finite terms, an infinite one may have.
+    if not np.isfinite(K.sum()) and not np.isfinite(K).all():
+        raise ValueError(
+            f"The kernel {kernel} overflows or is undefined on this data: scale the features "
+            "(StandardScaler) or choose other kernel parameters."
+        )
+
+
+def diagonal_of(rows, cols):
+    """Return where the diagonal of a matrix crosses a tile: the places in it and the samples."""
+    start = max(rows.start, cols.start)
+    samples = np.arange(start, max(start, min(rows.stop, cols.stop)))
+    return (samples - rows.start, samples - cols.start), samples
+
+
 def diagonal(kernel, X):
     """Return ``K(x, x)`` of encoded rows, for any scikit-learn kernel."""
-    return kernel._diagonal(X) if isinstance(kernel, Kernel) else kernel.diag(X)
+    with np.errstate(all="ignore"):
+        values = kernel._diagonal(X) if isinstance(kernel, Kernel) else kernel.diag(X)
+        values = np.asarray(values, dtype=result_type(X))
+        finite_or_explain(values, kernel)
+    return values
+
+
+def input_kind(kernel):
+    """Return what a kernel compares; scikit-learn's constant and noise take anything."""
+    if isinstance(kernel, Kernel):
+        return kernel.input_kind
+    return "vectors" if kernel.requires_vector_input else "anything"
 
 
 def encode(kernel, X):
@@ -258,11 +316,14 @@ def gram(kernel, X, *, out=None, mirror=True, encoded=False):
     X = X if encoded else encode(kernel, X)
     n = n_rows(X)
     K = np.empty((n, n), dtype=result_type(X)) if out is None else out
-    fill = tiles(kernel, X, X)
+    fill = guarded_tiles(kernel, X, X)
     for rows, cols in tile_slices(n, n, upper=True):
-        fill(rows, cols, K[rows, cols])
-        if mirror and rows != cols:
-            K[cols, rows] = K[rows, cols].T
+        tile = K[rows, cols]
+        fill(rows, cols, tile)
+        if mirror and rows == cols:
+            np.copyto(tile, tile.T.copy(), where=np.tri(len(tile), k=-1, dtype=bool))
+        elif mirror:
+            K[cols, rows] = tile.T
     return K
 
 
@@ -296,7 +357,7 @@ def gram_blocks(kernel, X, Y, *, encoded=False):
     if not encoded:
         X, Y = encode(kernel, X), encode(kernel, Y)
     n, m = n_rows(X), n_rows(Y)
-    fill = tiles(kernel, X, Y)
+    fill = guarded_tiles(kernel, X, Y)
     blocks = row_blocks(n, m)
     buffer = np.empty((blocks[0].stop if blocks else 0, m), dtype=result_type(X, Y))
     for rows in blocks:
@@ -345,6 +406,34 @@ def flush(K):
         K[np.abs(K) < smallest] = 0
 
 
+def raise_to(K, exponent):
+    """Replace ``K`` by ``K**exponent``, a whole power by repeated squaring: pow is slow."""
+    if exponent < 1 or int(exponent) != exponent:
+        np.power(K, exponent, out=K)
+        return
+    once = K.copy()
+    for digit in f"{int(exponent):b}"[1:]:
+        K *= K
+        if digit == "1":
+            K *= once
+
+
+def whole(name, value):
+    """Return a parameter as an integer, or say that it must be a whole number >= 0."""
+    if value < 0 or int(value) != value:
+        raise ValueError(f"{name} must be a whole number >= 0, got {value}.")
+    return int(value)
+
+
+def _same(a, b):
+    """Return whether two parameters are equal: kernels, numbers, arrays or sparse matrices."""
+    if isinstance(a, gp.Kernel) or isinstance(b, gp.Kernel):
+        return a == b
+    if sp.issparse(a) and sp.issparse(b):
+        return a.shape == b.shape and (a != b).nnz == 0
+    return a is b or np.array_equal(a, b)
+
+
 def _as_kernel(value):
     """Return a kernel as it is, and a number as the constant kernel."""
     return value if isinstance(value, gp.Kernel) else gp.ConstantKernel(value)
@@ -376,44 +465,55 @@ class _Operator(Kernel):
 
     @property
     def input_kind(self):
-        kinds = {
-            k.input_kind if isinstance(k, Kernel) else "vectors"
-            for k in self._members
-            if not isinstance(k, gp.ConstantKernel)
-        }
+        kinds = {input_kind(k) for k in self._members} - {"anything"}
         if len(kinds) > 1:
             raise TypeError(
                 f"{self} mixes kernels of different inputs: {', '.join(sorted(kinds))}."
             )
-        return kinds.pop() if kinds else "vectors"
+        return kinds.pop() if kinds else "anything"
 
     @property
     def accepts_sparse(self):
-        return all(
-            isinstance(k, gp.ConstantKernel) or getattr(k, "accepts_sparse", False)
-            for k in self._members
-        )
+        return all(getattr(k, "accepts_sparse", input_kind(k) == "anything") for k in self._members)
 
     @property
     def positive_definite(self):
-        return all(getattr(k, "positive_definite", True) for k in self._members)
+        return all(
+            getattr(k, "positive_definite", getattr(k, "constant_value", 1) >= 0)
+            for k in self._members
+        )
 
     @property
     def nonnegative_input(self):
         return any(getattr(k, "nonnegative_input", False) for k in self._members)
 
-    def _inputs(self, X):
-        if self.requires_vector_input:
-            return check_vectors(X, self)
-        chosen = next(k for k in self._members if not isinstance(k, gp.ConstantKernel))
-        return chosen._inputs(X)
+
+class _Pair:
+    """The encoded input of two kernels, each of which may see the data in its own way."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    @property
+    def dtype(self):
+        return result_type(*self.parts)
+
+    def __len__(self):
+        return n_rows(self.parts[0])
 
 
 class _Binary(_Operator, gp.KernelOperator):
     """Two kernels joined number by number."""
 
+    __eq__ = gp.KernelOperator.__eq__  # a + b is b + a
+
+    def _inputs(self, X):
+        if self.requires_vector_input:  # validated, and copied if need be, once
+            X = check_vectors(X, self)
+        return _Pair([encode(k, X) for k in self._members])
+
     def _tiles(self, X, Y):
-        fills = [tiles(k, X, Y) for k in self._members]
+        fills = [tiles(k, x, y) for k, x, y in zip(self._members, X.parts, Y.parts)]
 
         def fill(rows, cols, out):
             fills[0](rows, cols, out)
@@ -424,7 +524,10 @@ class _Binary(_Operator, gp.KernelOperator):
         return fill
 
     def _diagonal(self, X):
-        return self._join(*(diagonal(k, X) for k in self._members))
+        return self._join(*(diagonal(k, x) for k, x in zip(self._members, X.parts)))
+
+    def _member_gradients(self, X):
+        return [_gram_and_gradient(k, x) for k, x in zip(self._members, X.parts)]
 
     def is_stationary(self):
         """Return whether both kernels depend on ``x - t`` alone."""
@@ -432,11 +535,14 @@ class _Binary(_Operator, gp.KernelOperator):
 
 
 def _gram_and_gradient(kernel, X):
-    """Return a member's Gram matrix and gradient on encoded input."""
-    if isinstance(kernel, Kernel):
-        K = gram(kernel, X, encoded=True)
-        return K, kernel._gradient(X, K)
-    return kernel(X, eval_gradient=True)
+    """Return the Gram matrix and its gradient on encoded input, for any scikit-learn kernel."""
+    if not isinstance(kernel, Kernel):
+        return kernel(X, eval_gradient=True)
+    K = gram(kernel, X, encoded=True)
+    with np.errstate(all="ignore"):
+        gradient = kernel._gradient(X, K)
+        finite_or_explain(gradient, kernel)
+    return K, gradient
 
 
 class Sum(_Binary):
@@ -457,7 +563,7 @@ class Sum(_Binary):
     _join = staticmethod(np.add)
 
     def _gradient(self, X, K):
-        return np.dstack([_gram_and_gradient(k, X)[1] for k in self._members])
+        return np.dstack([gradient for _, gradient in self._member_gradients(X)])
 
     def __repr__(self):
         return f"{self.k1} + {self.k2}"
@@ -481,7 +587,7 @@ class Product(_Binary):
     _join = staticmethod(np.multiply)
 
     def _gradient(self, X, K):
-        (K1, dK1), (K2, dK2) = (_gram_and_gradient(k, X) for k in self._members)
+        (K1, dK1), (K2, dK2) = self._member_gradients(X)
         return np.dstack([dK1 * K2[:, :, None], dK2 * K1[:, :, None]])
 
     def __repr__(self):
@@ -494,6 +600,9 @@ class _Unary(_Operator):
     @property
     def _members(self):
         return (self.kernel,)
+
+    def _inputs(self, X):
+        return encode(self.kernel, X)
 
     def get_params(self, deep=True):
         """Return the parameters, those of the inner kernel as ``kernel__<name>``.
@@ -538,7 +647,7 @@ class _Unary(_Operator):
         """The bounds of ``theta``."""
         own = [h.bounds for h in self._own_free]
         inner = self.kernel.bounds
-        return np.vstack([inner, np.log(np.vstack(own))]) if own else inner
+        return np.vstack([inner.reshape(-1, 2), np.log(np.vstack(own))]) if own else inner
 
     @property
     def _own_free(self):
@@ -556,9 +665,6 @@ class _Unary(_Operator):
             setattr(self, h.name, value if h.n_elements > 1 else float(value[0]))
             start += h.n_elements
 
-    def __eq__(self, other):
-        return type(self) is type(other) and self.get_params() == other.get_params()
-
     def is_stationary(self):
         """Return whether the inner kernel depends on ``x - t`` alone."""
         return self.kernel.is_stationary()
@@ -567,7 +673,8 @@ class _Unary(_Operator):
 class Power(_Unary):
     """The power ``K(x, t)**exponent``; written ``kernel ** exponent``.
 
-    It is a kernel for every whole exponent.
+    It is a kernel for every whole exponent; with another one a negative
+    ``K(x, t)`` raises.
 
     Parameters
     ----------
@@ -588,12 +695,18 @@ class Power(_Unary):
         self.kernel = kernel
         self.exponent = exponent
 
+    @property
+    def positive_definite(self):
+        """Whether the kernel is positive semi-definite for every data set."""
+        natural = self.exponent >= 0 and float(self.exponent).is_integer()
+        return natural and super().positive_definite
+
     def _tiles(self, X, Y):
         inner = tiles(self.kernel, X, Y)
 
         def fill(rows, cols, out):
             inner(rows, cols, out)
-            np.power(out, self.exponent, out=out)
+            raise_to(out, self.exponent)
             flush(out)
 
         return fill
@@ -603,6 +716,8 @@ class Power(_Unary):
 
     def _gradient(self, X, K):
         inner, gradient = _gram_and_gradient(self.kernel, X)
+        if self.exponent == 0:
+            return np.zeros_like(gradient)
         return self.exponent * (inner ** (self.exponent - 1))[:, :, None] * gradient
 
     def __repr__(self):

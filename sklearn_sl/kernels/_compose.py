@@ -1,6 +1,7 @@
 """Kernels made of a kernel: normalised, centred, composed with maps, polynomials; and tables."""
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from sklearn_sl.kernels._base import (
@@ -9,9 +10,10 @@ from sklearn_sl.kernels._base import (
     _Unary,
     check_vectors,
     diagonal,
+    diagonal_of,
     encode,
-    holds_text_or_sets,
     gram_blocks,
+    holds_text_or_sets,
     n_rows,
     resolve,
     tiles,
@@ -47,13 +49,14 @@ class Normalized(_Unary):
             inner(rows, cols, out)
             out *= left[rows, None]
             out *= right[None, cols]
-            if Y is X and rows == cols:
-                np.fill_diagonal(out, self._ones(left[rows]))
+            if Y is X:
+                place, samples = diagonal_of(rows, cols)
+                out[place] = self._ones(left[samples])
 
         return fill
 
     def _inverse_norms(self, X):
-        squares = np.asarray(diagonal(self.kernel, X))
+        squares = diagonal(self.kernel, X)
         positive = squares > 0
         return np.divide(
             1,
@@ -152,6 +155,10 @@ class Centered(_Unary):
         if self.reference is None or self.reference_weight is None:
             return np.full(n_rows(Z), 1 / n_rows(Z))
         weight = np.asarray(self.reference_weight, dtype=np.float64)
+        if weight.shape != (n_rows(Z),) or not weight.sum() > 0:
+            raise ValueError(
+                "reference_weight must hold one weight per reference sample, and some weight."
+            )
         return weight / weight.sum()
 
     def _means(self, X, Z):
@@ -186,13 +193,9 @@ class Centered(_Unary):
         total = weight @ means
         return gradient - means[:, None, :] - means[None, :, :] + total
 
-    def __eq__(self, other):
-        return (
-            type(self) is type(other)
-            and self.kernel == other.kernel
-            and np.array_equal(self.reference, other.reference)
-            and np.array_equal(self.reference_weight, other.reference_weight)
-        )
+    def is_stationary(self):
+        """Return false: the kernel depends on where the reference set is."""
+        return False
 
     def __repr__(self):
         return f"Centered({self.kernel})"
@@ -244,8 +247,9 @@ class Composed(_Unary):
 
     @property
     def nonnegative_input(self):
-        """Whether features must be non-negative before the map."""
-        return self.feature_map is None and super().nonnegative_input
+        """Whether all features must be non-negative; the inner kernel sees to those it gets."""
+        unmapped = self.feature_map is None and self.columns is None
+        return unmapped and super().nonnegative_input
 
     def resolve(self, X, sample_weight=None):
         """Return the kernel with its inner kernel resolved on the mapped data.
@@ -263,7 +267,7 @@ class Composed(_Unary):
         kernel : Composed
             A copy that can be called.
         """
-        inner = resolve(self.kernel, self._mapped(X), sample_weight)
+        inner = resolve(self.kernel, self._mapped(self._checked(X)), sample_weight)
         return Composed(inner, self.feature_map, self.factor, self.columns)
 
     def is_stationary(self):
@@ -271,10 +275,17 @@ class Composed(_Unary):
         plain = self.feature_map is None and self.factor is None
         return plain and self.kernel.is_stationary()
 
+    def __sklearn_clone__(self):  # a clone keeps the map fitted
+        return Composed(clone(self.kernel), self.feature_map, self.factor, self.columns)
+
+    def _checked(self, X):
+        if self.columns is None and holds_text_or_sets(X):
+            return X
+        return check_vectors(X, self)
+
     def _inputs(self, X):
-        if self.columns is not None or not holds_text_or_sets(X):
-            X = check_vectors(X, self)
-        mapped = _Mapped(encode(self.kernel, self._mapped(X)))
+        X = self._checked(X)
+        mapped = _Mapped(encode(self.kernel, self._mapped(X)), X)
         if self.factor is not None:
             mapped.factor = np.asarray(self.factor(X), dtype=np.float64).ravel()
             if len(mapped.factor) != n_rows(mapped.inner):
@@ -323,16 +334,14 @@ class Composed(_Unary):
 class _Mapped:
     """The encoded input of a composed kernel: the mapped rows and their factors."""
 
-    def __init__(self, inner):
+    def __init__(self, inner, X):
         self.inner = inner
         self.factor = None
+        self.shape = (n_rows(inner), *getattr(X, "shape", ())[1:])
 
     @property
     def dtype(self):
         return getattr(self.inner, "dtype", None)
-
-    def __len__(self):
-        return n_rows(self.inner)
 
 
 class KernelPolynomial(_Unary):
@@ -393,13 +402,6 @@ class KernelPolynomial(_Unary):
         slopes = coefficients[1:] * np.arange(1, len(coefficients))
         return self._evaluate(slopes, inner)[:, :, None] * gradient
 
-    def __eq__(self, other):
-        return (
-            type(self) is type(other)
-            and self.kernel == other.kernel
-            and np.array_equal(self.coefficients, other.coefficients)
-        )
-
     def __repr__(self):
         return f"KernelPolynomial({self.kernel}, {list(self.coefficients)})"
 
@@ -456,9 +458,6 @@ class Precomputed(Kernel):
 
     def _diagonal(self, X):
         return np.diag(self._table())[X].astype(np.float64)
-
-    def __eq__(self, other):
-        return type(self) is type(other) and np.array_equal(self.gram, other.gram)
 
     def __repr__(self):
         return f"Precomputed({len(self.gram)} objects)"

@@ -4,8 +4,7 @@ from math import comb
 
 import numpy as np
 
-from sklearn_sl.kernels._base import Kernel
-from sklearn_sl.kernels._dot import finite_or_explain
+from sklearn_sl.kernels._base import Kernel, whole
 
 
 class CoordinateKernel(Kernel):
@@ -22,7 +21,6 @@ class CoordinateKernel(Kernel):
             for x, t in zip(X[rows].T, Y[cols].T):
                 self._step(state, x[:, None], t[None, :])
             out[...] = self._finish(state)
-            finite_or_explain(out, self)
 
         return fill
 
@@ -58,12 +56,9 @@ class Anova(CoordinateKernel):
         self.degree = degree
 
     def _start(self, shape, dtype):
-        if self.degree is None:
-            return [np.ones(shape, dtype=dtype)]
-        if self.degree < 0 or int(self.degree) != self.degree:
-            raise ValueError(f"degree must be None or a whole number >= 0, got {self.degree}.")
+        largest = 0 if self.degree is None else whole("degree", self.degree)
         return [np.ones(shape, dtype=dtype)] + [
-            np.zeros(shape, dtype=dtype) for _ in range(int(self.degree))
+            np.zeros(shape, dtype=dtype) for _ in range(largest)
         ]
 
     def _step(self, state, x, t):
@@ -72,7 +67,7 @@ class Anova(CoordinateKernel):
             product += 1
             state[0] *= product
             return
-        for size in range(int(self.degree), 0, -1):
+        for size in range(len(state) - 1, 0, -1):
             state[size] += product * state[size - 1]
 
     def _finish(self, state):
@@ -160,9 +155,7 @@ class Spline(_Additive):
         self.combine = combine
 
     def _feature(self, x, t):
-        if self.order < 0 or int(self.order) != self.order:
-            raise ValueError(f"order must be a whole number >= 0, got {self.order}.")
-        order, product = int(self.order), x * t
+        order, product = whole("order", self.order), x * t
         smaller, gap = np.minimum(x, t), np.abs(x - t)
         polynomial = sum(product**r for r in range(order + 1))
         knots = sum(

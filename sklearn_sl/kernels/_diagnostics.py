@@ -3,9 +3,10 @@
 import numpy as np
 from scipy import linalg
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_array
+
+from sklearn_sl.kernels._distances import negated_squared_distances
 
 
 def median_gamma(X, *, sample_weight=None, max_samples=1000, random_state=0):
@@ -42,13 +43,18 @@ def median_gamma(X, *, sample_weight=None, max_samples=1000, random_state=0):
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
     used = np.flatnonzero(weight)
+    if weight.shape != (X.shape[0],) or not len(used):
+        raise ValueError("sample_weight must hold one weight per sample, not all of them zero.")
     if len(used) > max_samples:
         used = np.sort(check_random_state(random_state).choice(used, max_samples, replace=False))
-    distances = euclidean_distances(X[used])
-    i, j = np.nonzero(np.triu(distances > 1e-12 * distances.max(initial=0), k=1))
+    X, n = X[used], len(used)
+    every = slice(0, n)
+    squares = -negated_squared_distances(X, X, kink=True)(every, every, np.empty((n, n)))
+    smallest = max(1e-24 * squares.max(), np.finfo(np.float64).tiny)
+    i, j = np.nonzero(np.triu(squares > smallest, k=1))
     if not len(i):
         return 1.0
-    median = _weighted_median(distances[i, j], weight[used[i]] * weight[used[j]])
+    median = _weighted_median(np.sqrt(squares[i, j]), weight[used[i]] * weight[used[j]])
     return float(1 / (2 * median**2))
 
 

@@ -8,7 +8,7 @@ from scipy import linalg
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.extmath import row_norms
 
-from sklearn_sl.kernels._base import Kernel, check_vectors, flush, gram
+from sklearn_sl.kernels._base import Kernel, check_vectors, flush, gram, raise_to, whole
 
 
 class DotKernel(Kernel):
@@ -127,9 +127,6 @@ class GeneralLinear(Kernel):
     def _diagonal(self, X):
         return row_norms(X @ self._root().astype(X.dtype), squared=True)
 
-    def __eq__(self, other):
-        return type(self) is type(other) and np.array_equal(self.A, other.A)
-
     def __repr__(self):
         return f"GeneralLinear(A of order {len(self.A)})"
 
@@ -192,16 +189,17 @@ class Polynomial(DotKernel):
     @property
     def positive_definite(self):
         """Whether the kernel is positive semi-definite for every data set."""
-        return self.coef0 >= 0 and float(self.degree).is_integer()
+        natural = self.degree >= 0 and float(self.degree).is_integer()
+        return natural and self.gamma >= 0 and self.coef0 >= 0
 
     def _map(self, S):
         S *= self.gamma
         S += self.coef0
-        whole = int(self.degree) if float(self.degree).is_integer() else self.degree
-        np.power(S, whole, out=S) if whole != 2 else np.square(S, out=S)
-        finite_or_explain(S, self)
+        raise_to(S, self.degree)
 
     def _map_gradient(self, S, K):
+        if self.degree == 0:
+            return [0 * S for h in self.hyperparameters if not h.fixed]
         slope = self.degree * (self.gamma * S + self.coef0) ** (self.degree - 1)
         factors = {"coef0": self.coef0, "gamma": self.gamma * S}
         return [slope * factors[h.name] for h in self.hyperparameters if not h.fixed]
@@ -256,12 +254,12 @@ class TruncatedExponential(_Scaled):
         self.a_bounds = a_bounds
 
     def _map(self, S):
-        S[...] = self._series(self.a * S, self.degree)
-        finite_or_explain(S, self)
+        S[...] = self._series(self.a * S, whole("degree", self.degree))
 
     def _map_gradient(self, S, K):
         scaled = self.a * S
-        return [scaled * self._series(scaled, self.degree - 1)] if self.degree else [0 * S]
+        degree = whole("degree", self.degree)
+        return [scaled * self._series(scaled, degree - 1)] if degree else [0 * S]
 
     @staticmethod
     def _series(S, degree):
@@ -304,9 +302,7 @@ class Exponential(_Scaled):
 
     def _map(self, S):
         S *= self.a
-        with np.errstate(over="ignore", under="ignore"):
-            np.exp(S, out=S)
-        finite_or_explain(S, self)
+        np.exp(S, out=S)
         flush(S)
 
     def _map_gradient(self, S, K):
@@ -373,12 +369,3 @@ class Sigmoid(DotKernel):
 
     def __repr__(self):
         return f"Sigmoid(gamma={self.gamma:.3g}, coef0={self.coef0:.3g})"
-
-
-def finite_or_explain(K, kernel):
-    """Raise if the kernel overflowed: finite input must never give an infinite matrix."""
-    if not np.isfinite(K).all():
-        raise ValueError(
-            f"The kernel {kernel} overflows on this data: scale the features (StandardScaler) "
-            "or choose smaller kernel parameters."
-        )

@@ -4,14 +4,13 @@ from math import sqrt
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gamma as gamma_function
-from scipy.special import kv
+from scipy.special import gammaln, kve
 from sklearn.gaussian_process.kernels import Hyperparameter
-from sklearn.utils.extmath import row_norms
 
 from sklearn_sl.kernels._base import Kernel, flush, n_rows
 from sklearn_sl.kernels._diagnostics import median_gamma
-from sklearn_sl.kernels._dot import dot
+from sklearn_sl.kernels._distances import negated_squared_distances
+from sklearn_sl.kernels._dot import positive
 
 
 class RadialKernel(Kernel):
@@ -32,7 +31,7 @@ class RadialKernel(Kernel):
         return True
 
     def _tiles(self, X, Y):
-        negated = negated_squared_distances(X, Y, self._scale(), exact_near_zero=self.kink)
+        negated = negated_squared_distances(X, Y, self._scale(), kink=self.kink)
 
         def fill(rows, cols, out):
             S = negated(rows, cols, out)
@@ -46,88 +45,30 @@ class RadialKernel(Kernel):
     def _diagonal(self, X):
         return np.ones(n_rows(X), dtype=X.dtype)
 
-    def _squared_differences(self, X, scale):
-        """Return ``scale_k**2 (x_ik - x_jk)**2`` as (n, n, n_features)."""
-        X = (X.toarray() if sp.issparse(X) else X) * scale
-        return (X[:, None, :] - X[None, :, :]) ** 2
+    @property
+    def isotropic(self):
+        """Whether all features have the same scale."""
+        return np.ndim(self._scale()) == 0
 
-
-def negated_squared_distances(X, Y, scale=1.0, *, exact_near_zero=False):
-    """Return a function that writes ``-||s(x - t)||**2`` of a tile.
-
-    Dense points are shifted to a common centre first, which leaves their
-    differences as they are and keeps the rounding error small far from the
-    origin. With ``u = (sqrt(2) x, -||x||**2, 1)`` and ``v = (sqrt(2) t, 1,
-    -||t||**2)`` the result is the one product ``u'v``, always in float64.
-    """
-    if sp.issparse(X) or sp.issparse(Y):
-        return _sparse_distances(X, Y, scale)
-    centre = Y.mean(axis=0, dtype=np.float64)
-    left = (X - centre) * scale
-    right = left if Y is X else (Y - centre) * scale
-    u, v = _lift(left, swap=False), _lift(right, swap=True)
-
-    def negated(rows, cols, out):
-        S = out if out.dtype == np.float64 else np.empty(out.shape)
-        np.matmul(u[rows], v[cols].T, out=S)
-        np.minimum(S, 0, out=S)
-        if exact_near_zero:
-            _refine_near_zero(left[rows], right[cols], S)
-        if Y is X and rows == cols:
-            np.fill_diagonal(S, 0)
+    def of_distances(self, negated):
+        """Return the kernel values of ``-||x - t||**2``, if the kernel is isotropic."""
+        S = negated * self._scale() ** 2
+        self._map(S)
         return S
 
-    return negated
-
-
-def _lift(points, *, swap):
-    squares = row_norms(points, squared=True)
-    ends = [-squares, np.ones(len(points))]
-    return np.column_stack([sqrt(2) * points, *(ends[::-1] if swap else ends)])
-
-
-def _refine_near_zero(left, right, S):
-    """Recompute the few distances that cancellation has spoilt."""
-    scale = max(row_norms(left, squared=True).max(), row_norms(right, squared=True).max())
-    spoilt = -1e-7 * scale
-    i, j = np.nonzero(S > spoilt)
-    # Blocks, so that data with all rows equal needs no big temporary.
-    for start in range(0, len(i), 4096):
-        chunk = slice(start, start + 4096)
-        S[i[chunk], j[chunk]] = -row_norms(left[i[chunk]] - right[j[chunk]], squared=True)
-
-
-def _sparse_distances(X, Y, scale):
-    def scaled(Z):
+    def _squares(self, X):
+        """Return the squared scaled differences that belong to each free parameter: (n, n, m)."""
+        scale, n = self._scale(), n_rows(X)
         if np.ndim(scale):
-            Z = Z @ sp.diags_array(np.asarray(scale, dtype=np.float64))
-        else:
-            Z = Z.astype(np.float64) * scale
-        return sp.csr_array(Z) if sp.issparse(Z) else Z
-
-    left = scaled(X)
-    right = left if Y is X else scaled(Y)
-    left_squares = row_norms(left, squared=True)
-    right_squares = row_norms(right, squared=True)
-
-    def negated(rows, cols, out):
-        S = out if out.dtype == np.float64 else np.empty(out.shape)
-        dot(left[rows], right[cols], S)
-        S *= 2
-        S -= left_squares[rows, None]
-        S -= right_squares[None, cols]
-        np.minimum(S, 0, out=S)
-        if Y is X and rows == cols:
-            np.fill_diagonal(S, 0)
-        return S
-
-    return negated
+            X = (X.toarray() if sp.issparse(X) else X) * scale
+            return (X[:, None, :] - X[None, :, :]) ** 2
+        negated = negated_squared_distances(X, X, scale, kink=self.kink)
+        return -negated(slice(0, n), slice(0, n), np.empty((n, n)))[:, :, None]
 
 
 def gaussian_map(S):
     """Replace ``S`` by ``exp(S)`` without denormal numbers."""
-    with np.errstate(under="ignore"):
-        np.exp(S, out=S)
+    np.exp(S, out=S)
     flush(S)
 
 
@@ -185,8 +126,8 @@ class Gaussian(RadialKernel):
     @property
     def hyperparameter_gamma(self):
         """The factor of the squared distance."""
-        bounds = "fixed" if self.gamma is None or isinstance(self.gamma, str) else self.gamma_bounds
-        return Hyperparameter("gamma", "numeric", bounds)
+        number = 0 if self.gamma is None or isinstance(self.gamma, str) else self.gamma
+        return positive("gamma", number, self.gamma_bounds)
 
     def resolve(self, X, sample_weight=None):
         """Return the kernel with ``gamma="median"`` replaced by its number.
@@ -235,12 +176,8 @@ class Gaussian(RadialKernel):
     def _gradient(self, X, K):
         if not self.n_dims:
             return np.empty((*K.shape, 0))
-        squared = self._squared_differences(X, self._scale())
-        if self.gamma is not None:
-            return (-squared.sum(axis=2) * K)[:, :, None]
-        if np.size(self.length_scale) == 1:
-            squared = squared.sum(axis=2, keepdims=True)
-        return 2 * squared * K[:, :, None]
+        factor = 2 if self.gamma is None else -1
+        return factor * self._squares(X) * K[:, :, None]
 
     def __repr__(self):
         if self.gamma is None:
@@ -311,7 +248,7 @@ class Matern(RadialKernel):
 
     @property
     def kink(self):
-        """Whether the kernel feels the square root of a rounding error at zero."""
+        """Whether the kernel feels a root of a rounding error at zero."""
         return self.nu < 1
 
     def _scale(self):
@@ -324,49 +261,46 @@ class Matern(RadialKernel):
         if np.isinf(self.nu):
             gaussian_map(S)
             return
-        z = np.sqrt(np.negative(S, out=S), out=S)
-        if self.nu in _HALF_INTEGER_FACTORS:
-            factor = _HALF_INTEGER_FACTORS[self.nu](z)
-            with np.errstate(under="ignore"):
-                np.exp(np.negative(z, out=S), out=S)
-                S *= factor
-        else:
-            S[...] = self._bessel(z)
+        matern_map(self.nu, np.sqrt(np.negative(S, out=S), out=S))
         flush(S)
 
-    def _bessel(self, z):
-        with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-            K = 2 ** (1 - self.nu) / gamma_function(self.nu) * z**self.nu * kv(self.nu, z)
-        # The Bessel function overflows near zero, where the product tends to one.
-        return np.where(np.isfinite(K), K, 1.0)
-
     def _gradient(self, X, K):
-        """Return ``-dK/dz z`` shared out by the squared differences of each scale.
-
-        ``d/dz (z**nu K_nu(z)) = -z**nu K_{nu-1}(z)``, and ``dz / dlog(l_k) =
-        -z_k**2 / z``.
-        """
+        """Return ``-K'(z) / z`` times the squared differences of each length scale."""
         if not self.n_dims:
             return np.empty((*K.shape, 0))
-        squared = self._squared_differences(X, self._scale())
+        squares = self._squares(X)
         if np.isinf(self.nu):
-            slope = 2 * K
-        else:
-            slope = self._slope(np.sqrt(squared.sum(axis=2)))
-        if np.size(self.length_scale) == 1:
-            squared = squared.sum(axis=2, keepdims=True)
-        return squared * slope[:, :, None]
-
-    def _slope(self, z):
-        """Return ``-K'(z) / z``, zero where ``z`` is."""
-        away = np.where(z == 0, 1.0, z)
-        with np.errstate(under="ignore"):
-            constant = 2 ** (1 - self.nu) / gamma_function(self.nu)
-            slope = constant * away ** (self.nu - 1) * kv(self.nu - 1, away)
-        return np.where(z == 0, 0.0, slope)
+            return 2 * squares * K[:, :, None]
+        return squares * matern_slope(self.nu, np.sqrt(squares.sum(axis=2)))[:, :, None]
 
     def __repr__(self):
         return f"Matern(length_scale={format_scale(self.length_scale)}, nu={self.nu:.3g})"
+
+
+def matern_map(nu, z):
+    """Replace ``z`` by ``2**(1 - nu) / Gamma(nu) z**nu K_nu(z)``, one at zero, and return it."""
+    if nu in _HALF_INTEGER_FACTORS:
+        factor = _HALF_INTEGER_FACTORS[nu](z)
+        np.exp(np.negative(z, out=z), out=z)
+        z *= factor
+        return z
+    logarithm = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(z) + np.log(kve(nu, z)) - z
+    # The Bessel function overflows near zero: there the series 1 - z**2 / (4 (nu - 1)) + ...
+    near = -(z**2) / (4 * max(nu - 1, 1))
+    return np.exp(np.where(np.isfinite(logarithm), logarithm, near), out=z)
+
+
+def matern_slope(nu, z):
+    """Return ``-K'(z) / z``, zero where ``z`` is and the slope is infinite.
+
+    As ``d/dz (z**nu K_nu(z)) = -z**nu K_{nu-1}(z)``, it is the Matern function of
+    ``nu - 1`` over ``2 (nu - 1)`` for ``nu > 1``.
+    """
+    if nu > 1:
+        return matern_map(nu - 1, z) / (2 * (nu - 1))
+    constant = np.exp((1 - nu) * np.log(2) - gammaln(nu))
+    away = np.where(z == 0, 1, np.minimum(z, 1000))  # where exp has vanished
+    return np.where(z == 0, 0, constant * away ** (nu - 1) * kve(1 - nu, away) * np.exp(-away))
 
 
 _HALF_INTEGER_FACTORS = {

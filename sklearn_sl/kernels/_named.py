@@ -1,0 +1,107 @@
+"""From what a user passes as ``kernel=`` to a kernel object."""
+
+import numpy as np
+from sklearn.gaussian_process import kernels as gp
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
+from sklearn_sl.kernels._compose import Normalized
+from sklearn_sl.kernels._diagnostics import median_gamma
+from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
+from sklearn_sl.kernels._radial import Gaussian
+
+KERNEL_NAMES = frozenset(
+    {
+        "additive_chi2",
+        "chi2",
+        "cosine",
+        "laplacian",
+        "linear",
+        "poly",
+        "polynomial",
+        "rbf",
+        "sigmoid",
+    }
+)
+
+
+class PairwiseFunction(Kernel):
+    """A name of scikit-learn's ``pairwise_kernels``, or a function of two rows."""
+
+    def __init__(self, metric, params=None):
+        self.metric = metric
+        self.params = params
+
+    @property
+    def accepts_sparse(self):
+        return callable(self.metric) or self.metric == "laplacian"
+
+    @property
+    def nonnegative_input(self):
+        return self.metric in ("chi2", "additive_chi2")
+
+    @property
+    def positive_definite(self):
+        return self.metric != "additive_chi2"
+
+    def _inputs(self, X):
+        X = check_vectors(X, self)
+        # scikit-learn's chi-squared loop refuses read-only arrays.
+        return X.copy() if hasattr(X, "flags") and not X.flags.writeable else X
+
+    def _tiles(self, X, Y):
+        def fill(rows, cols, out):
+            right = None if Y is X and rows == cols else Y[cols]
+            out[...] = self._evaluate(X[rows], right)
+
+        return fill
+
+    def _diagonal(self, X):
+        return np.array([self._evaluate(X[[i]], None)[0, 0] for i in range(X.shape[0])])
+
+    def _evaluate(self, X, Y):
+        return pairwise_kernels(X, Y, metric=self.metric, **(self.params or {}))
+
+    def __eq__(self, other):
+        same = type(self) is type(other) and self.metric == other.metric
+        return same and (self.params or {}) == (other.params or {})
+
+    def __repr__(self):
+        return f"{self.metric!r}" if isinstance(self.metric, str) else "callable"
+
+
+def as_kernel(kernel, X, *, gamma=None, degree=3, coef0=1, kernel_params=None, sample_weight=None):
+    """Return the kernel object, without data-dependent parameters, that the user asked for."""
+    if isinstance(kernel, gp.Kernel):
+        return resolve(kernel, X, sample_weight)
+    if callable(kernel):
+        return PairwiseFunction(kernel, kernel_params)
+    if kernel_params:
+        raise ValueError(
+            "kernel_params is passed to a kernel given as a function; a named kernel takes gamma, "
+            "degree and coef0."
+        )
+    return _named(kernel, _gamma(kernel, gamma, X, sample_weight), degree, coef0)
+
+
+def _gamma(name, gamma, X, sample_weight):
+    if isinstance(gamma, str):
+        return median_gamma(X, sample_weight=sample_weight)
+    if gamma is not None:
+        return float(gamma)
+    return 1.0 if name == "chi2" else 1 / max(X.shape[1], 1)
+
+
+def _named(name, gamma, degree, coef0):
+    makers = {
+        "linear": lambda: Linear(),
+        "poly": lambda: Polynomial(degree, gamma, coef0),
+        "polynomial": lambda: Polynomial(degree, gamma, coef0),
+        "rbf": lambda: Gaussian(gamma=gamma),
+        "sigmoid": lambda: Sigmoid(gamma, coef0),
+        "cosine": lambda: Normalized(Linear()),
+        "laplacian": lambda: PairwiseFunction("laplacian", {"gamma": gamma}),
+        "chi2": lambda: PairwiseFunction("chi2", {"gamma": gamma}),
+        "additive_chi2": lambda: PairwiseFunction("additive_chi2"),
+    }
+    return makers[name]()
