@@ -1,0 +1,127 @@
+"""What every kernel machine shares: the kernel parameters and the kinds of input."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl.kernels._base import holds_text_or_sets
+from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
+
+
+class KernelMachineMixin:
+    """The parameters ``kernel, gamma, degree, coef0, kernel_params`` and what follows from them.
+
+    The input of a kernel machine is a matrix of features, a matrix of kernel
+    values for ``kernel="precomputed"``, or a sequence of strings or sets for the
+    kernels that compare these.
+    """
+
+    _kernel_constraints = {
+        "kernel": [StrOptions(set(KERNEL_NAMES) | {"precomputed"}), callable],
+        "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"median"}), None],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.positive_only = self._needs_nonnegative
+        if self._structured:
+            tags.input_tags.string = True
+            tags.input_tags.two_d_array = False
+        return tags
+
+    @property
+    def _precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    @property
+    def _structured(self):
+        """Whether the kernel compares something else than vectors."""
+        return isinstance(self.kernel, AnyKernel) and not self.kernel.requires_vector_input
+
+    @property
+    def _accepts_sparse(self):
+        if isinstance(self.kernel, AnyKernel):
+            return getattr(self.kernel, "accepts_sparse", False)
+        return callable(self.kernel) or self.kernel not in ("chi2", "additive_chi2", "precomputed")
+
+    @property
+    def _needs_nonnegative(self):
+        if isinstance(self.kernel, AnyKernel):
+            return getattr(self.kernel, "nonnegative_input", False)
+        return not callable(self.kernel) and self.kernel in ("chi2", "additive_chi2")
+
+    def _validate_training(self, X, y, **check_params):
+        """Return validated ``X`` and ``y``; forgets and learns the number of features."""
+        if self._is_structured(X):
+            X = as_objects(X)
+            y = validate_data(self, y=y, **_target_checks(check_params))
+            check_consistent_length(X, y)
+            return X, y
+        return validate_data(self, X, y, **self._input_checks, **check_params)
+
+    def _validate_query(self, X):
+        """Return validated ``X`` of a prediction."""
+        if self._is_structured(X):
+            return as_objects(X)
+        return validate_data(self, X, reset=False, **self._input_checks)
+
+    def _is_structured(self, X):
+        if not self._structured:
+            return False
+        # A composed kernel maps whatever it is given: vectors are checked as vectors.
+        return getattr(self.kernel, "input_kind", "") != "anything" or holds_text_or_sets(X)
+
+    @property
+    def _input_checks(self):
+        return {
+            "accept_sparse": "csr" if self._accepts_sparse else False,
+            "dtype": [np.float64, np.float32],
+            "order": "C",
+        }
+
+    def _kernel_object(self, X, sample_weight=None, **params):
+        """Return the kernel of this machine, ready to be called; None if precomputed."""
+        if self._precomputed:
+            return None
+        chosen = {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
+        chosen |= {"kernel_params": self.kernel_params, **params}
+        return as_kernel(chosen.pop("kernel"), X, sample_weight=sample_weight, **chosen)
+
+
+def _target_checks(check_params):
+    """Return the checks of a target alone among those of data and target."""
+    numeric = check_params.get("y_numeric", False)
+    return {"ensure_2d": False, "dtype": np.float64 if numeric else None}
+
+
+def as_objects(X):
+    """Return a sequence of strings, sets or other objects as a one-dimensional array."""
+    items = list(X) if not hasattr(X, "ravel") else list(np.ravel(X))
+    objects = np.empty(len(items), dtype=object)
+    objects[:] = items
+    return objects
+
+
+def check_symmetric_gram(K):
+    """Raise unless ``K`` is square and symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"Precomputed kernel must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} "
+            "matrix."
+        )
+    tolerance = 100 * np.finfo(K.dtype).eps * max(np.abs(K).max(), np.finfo(K.dtype).tiny)
+    step = 1024
+    for start in range(0, len(K), step):
+        if np.abs(K[start : start + step] - K[:, start : start + step].T).max() > tolerance:
+            raise ValueError(
+                "The precomputed kernel matrix is not symmetric, so it is not a Gram matrix; "
+                "if it is one up to rounding, pass (K + K.T) / 2."
+            )

@@ -1,0 +1,616 @@
+"""Kernel ridge with the penalty and the kernel chosen in closed form."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.model_selection import ParameterGrid, check_cv
+
+from sklearn_sl._kernel_machine import KernelMachineMixin
+from sklearn_sl._linalg import warn_indefinite
+from sklearn_sl._sklearn import Progress, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.kernel_ridge._expansion import (
+    KernelExpansionMixin,
+    indicators,
+    precision,
+    squeezed,
+)
+from sklearn_sl.kernel_ridge._selection import (
+    ClassifierAnswers,
+    Judge,
+    RegressorAnswers,
+    Spectra,
+    call_scorer,
+    fold_positions,
+    squared_error_score,
+)
+from sklearn_sl.kernel_ridge._solvers import Fit
+
+NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
+
+
+@dataclass
+class Candidate:
+    """A kernel of the grid, its smoothers for all penalties, and their scores."""
+
+    params: dict
+    kernel: object
+    smoothers: list
+    scores: np.ndarray
+
+    @property
+    def value(self):
+        """The best score of any penalty, averaged over targets that choose their own."""
+        return np.mean(self.scores.max(axis=0))
+
+
+class KernelRidgeSearchMixin(KernelExpansionMixin):
+    """The search of :class:`KernelRidgeCV`, for a regressor's or a classifier's targets."""
+
+    _parameter_constraints = {
+        "alphas": ["array-like"],
+        **KernelMachineMixin._kernel_constraints,
+        "kernel_grid": [dict, list, None],
+        "fit_intercept": ["boolean"],
+        "cv": ["cv_object", StrOptions({"gcv"})],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+    }
+
+    def _search(self, X, y, weight, make_score, labels):
+        """Choose the kernel and the penalty, and set the fitted attributes.
+
+        ``make_score(used)`` returns the score of predictions for the rows that
+        have a weight; ``labels`` are what a splitter stratifies by.
+        """
+        ravel, y = y.ndim == 1, y.reshape(len(y), -1)
+        alphas = check_alphas(self.alphas)
+        used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        part = slice(None) if len(used) == len(y) else used
+        ones = np.ones(len(used), y.dtype)
+        judge = Judge(
+            self._folds(X, labels, used),
+            y[part],
+            None if weight is None else weight[part],
+            make_score(part),
+        )
+        grid = self._kernel_candidates(X, weight)
+        spectra = Spectra(
+            X[part],
+            part,
+            ones if weight is None else weight[part],
+            [kernel for _, kernel in grid],
+            fit_intercept=self.fit_intercept,
+        )
+        path, best = [], None
+        with Progress(self, name="kernel", total=len(grid)) as progress:
+            for params, kernel in grid:
+                with progress.step():
+                    smoothers = spectra[kernel].smoothers(y[part], alphas)
+                    scores = np.array([judge(smoother) for smoother in smoothers])
+                    candidate = Candidate(params, kernel, smoothers, scores)
+                    path.append(scores)
+                    if best is None or candidate.value > best.value:
+                        best = candidate
+                if progress.stop:
+                    break
+        if not np.isfinite(best.value):
+            raise ValueError(self._why_no_score())
+        self._expand_best(X, y, used, best, alphas, ravel)
+        self.score_path_ = np.array(path)
+
+    def _kernel_candidates(self, X, weight):
+        """Return the candidate kernels as ``(grid point, kernel object)``."""
+        if self._precomputed and self.kernel_grid is not None:
+            raise ValueError('kernel="precomputed" has no parameters for kernel_grid.')
+        grid = [{}] if self.kernel_grid is None else list(ParameterGrid(self.kernel_grid))
+        return [(point, self._kernel_at(X, weight, point)) for point in grid]
+
+    def _kernel_at(self, X, weight, point):
+        if isinstance(self.kernel, AnyKernel):
+            return self._kernel_object(X, weight, kernel=clone(self.kernel).set_params(**point))
+        if callable(self.kernel):
+            params = {**(self.kernel_params or {}), **point}
+            return self._kernel_object(X, weight, kernel_params=params)
+        unknown = sorted(set(point) - NAMED_KERNEL_PARAMS)
+        if unknown:
+            raise ValueError(
+                f"kernel_grid has {', '.join(unknown)}, but a named kernel takes "
+                f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}."
+            )
+        return self._kernel_object(X, weight, **point)
+
+    def _folds(self, X, labels, used):
+        """Return None for leave-one-out, "gcv", or the folds of the splitter."""
+        if self.cv is None or isinstance(self.cv, str):
+            if len(used) < 2 and self.fit_intercept:
+                raise ValueError(
+                    "Leaving one sample out needs at least two samples of positive weight, but "
+                    f"there is only n_samples={len(used)}."
+                )
+            return self.cv
+        position = np.full(len(labels), -1)
+        position[used] = np.arange(len(used))
+        splitter = check_cv(self.cv, labels, classifier=isinstance(self, ClassifierMixin))
+        splits = splitter.split(X, labels)
+        return [fold_positions(train, test, position) for train, test in splits]
+
+    def _expand_best(self, X, y, used, best, alphas, ravel):
+        """Set the fitted attributes of the best candidate, without another fit."""
+        per_target = best.scores.ndim > 1
+        chosen = np.broadcast_to(best.scores.argmax(axis=0), (y.shape[1],))
+        picked = [(best.smoothers[k], target) for target, k in enumerate(chosen)]
+        if not all(smoother.definite for smoother, _ in picked):
+            warn_indefinite()
+        dual, predictions = np.zeros_like(y), np.empty_like(y)
+        for smoother, target in picked:
+            dual[used, target] = smoother.dual_coef[:, target]
+            left_out = smoother.leave_one_out_residuals()[:, target]
+            predictions[used, target] = y[used, target] - left_out
+        intercept = np.array([smoother.intercept[target] for smoother, target in picked])
+        self._expand(X, best.kernel, Fit(dual, intercept, None, None, solver="eigh"), ravel)
+        unused = np.setdiff1d(np.arange(len(y)), used)
+        if len(unused):  # a row of weight zero is always left out
+            predictions[unused] = self._values_at(X[unused]).reshape(len(unused), -1)
+        self.loo_predictions_ = squeezed(predictions, ravel)
+        self.alpha_ = alphas[chosen] if per_target else float(alphas[chosen[0]])
+        self.best_score_ = best.scores.max(axis=0) if per_target else float(best.scores.max())
+        self.best_kernel_params_ = best.params
+        dof = np.array([smoother.dof for smoother, _ in picked])
+        self.dof_ = dof if per_target else float(dof[0])
+
+    def _why_no_score(self):
+        if isinstance(self.cv, str):
+            return (
+                'cv="gcv" is not defined for any alpha: the degrees of freedom must stay below '
+                "the sum of the sample weights, which it takes for counts. Increase alphas."
+            )
+        return (
+            "No candidate has a finite score: the kernel matrix plus alpha is singular for every "
+            "alpha, or the scorer returns NaN."
+        )
+
+
+def check_alphas(alphas):
+    """Return the penalties as a vector of positive numbers, or raise."""
+    alphas = np.asarray(alphas, dtype=np.float64).ravel()
+    if not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
+        raise ValueError(f"alphas must be positive finite numbers, got {alphas}.")
+    return alphas
+
+
+class KernelRidgeCV(
+    EstimatorMixin, KernelRidgeSearchMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+):
+    """Kernel ridge regression with the penalty and the kernel chosen in closed form.
+
+    One eigendecomposition per kernel gives the exact leave-one-out, or K-fold,
+    predictions of :class:`KernelRidge` for every penalty: with ``P = alpha inv(K +
+    alpha I)`` the residual left out at sample ``i`` is ``(P y)_i / P_ii``, and on
+    a fold ``R`` it is ``inv(P_RR) (P y)_R``. The model with the best score is the
+    result, without another fit. See the :ref:`user guide <kernel_ridge_cv>`.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        The penalties to choose from, all positive.
+
+    kernel : str, kernel object or callable, default="linear"
+        The kernel, as in :class:`KernelRidge`.
+
+    kernel_grid : dict or list of dict, default=None
+        Kernel parameters to choose from, as for
+        :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists
+        of ``gamma``, ``degree``, ``coef0`` and even ``kernel``, for a kernel
+        object its own parameters.
+
+    gamma : float or "median", default=None
+        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+
+    degree : float, default=3
+        The degree of "poly".
+
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+
+    kernel_params : dict, default=None
+        Further arguments of a kernel given as a function.
+
+    fit_intercept : bool, default=False
+        Whether to fit an intercept, which is not penalised. It is fitted anew
+        without the samples left out.
+
+    cv : int, "gcv", splitter or iterable, default=None
+        What is left out. None: each sample once, rows of any weight as a whole,
+        and one score of all their predictions. "gcv": generalised
+        cross-validation, minus ``mean(r**2) / (1 - dof / n)**2``. Else folds, as
+        in :func:`sklearn.model_selection.check_cv`, and the mean of their scores,
+        as in :class:`~sklearn.model_selection.GridSearchCV`.
+
+    scoring : str or callable, default=None
+        The score of left-out predictions; None is minus the mean squared error.
+        Sample weights are passed on to it.
+
+    alpha_per_target : bool, default=False
+        Whether every target chooses its own penalty. The kernel is the one with
+        the best mean score.
+
+    Attributes
+    ----------
+    alpha_ : float or ndarray of shape (n_targets,)
+        The chosen penalty.
+
+    kernel_ : kernel object or None
+        The chosen kernel; None if precomputed.
+
+    best_kernel_params_ : dict
+        The chosen point of ``kernel_grid``.
+
+    best_score_ : float or ndarray of shape (n_targets,)
+        The score of the choice.
+
+    score_path_ : ndarray of shape (n_kernels, n_alphas) or \
+            (n_kernels, n_alphas, n_targets)
+        All scores, the kernels in the order of ``ParameterGrid(kernel_grid)``.
+
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The prediction for each training sample by the chosen model fitted without
+        it, whatever ``cv`` is.
+
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The dual coefficients.
+
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training data, or the training kernel matrix.
+
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept, 0.0 without.
+
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The weights of the features; for a linear kernel only.
+
+    dof_ : float or ndarray of shape (n_targets,)
+        The effective degrees of freedom of the chosen model.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    KernelRidge : The model for given parameters.
+    sklearn.linear_model.RidgeCV : Leave-one-out for the linear kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.kernel_ridge import KernelRidgeCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 3, (80, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(80)
+    >>> model = KernelRidgeCV(
+    ...     alphas=np.logspace(-4, 1, 6), kernel="rbf", kernel_grid={"gamma": [0.1, 1, 10]}
+    ... ).fit(X, y)
+    >>> model.alpha_, model.best_kernel_params_
+    (0.01, {'gamma': 1})
+    >>> model.score_path_.shape
+    (3, 6)
+    >>> bool(np.isclose(-model.best_score_, np.mean((y - model.loo_predictions_) ** 2)))
+    True
+    """
+
+    _parameter_constraints = {
+        **KernelRidgeSearchMixin._parameter_constraints,
+        "alpha_per_target": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        alphas=(0.01, 0.1, 1.0, 10.0, 100.0),
+        *,
+        kernel="linear",
+        kernel_grid=None,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        fit_intercept=False,
+        cv=None,
+        scoring=None,
+        alpha_per_target=False,
+    ):
+        self.alphas = alphas
+        self.kernel = kernel
+        self.kernel_grid = kernel_grid
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.alpha_per_target = alpha_per_target
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Choose the parameters and fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Training data; a matrix of kernel values if the kernel is
+            "precomputed"; strings or sets if the kernel compares these.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weights, of the fit and of the score.
+
+        Returns
+        -------
+        self : KernelRidgeCV
+            The fitted estimator.
+        """
+        X, y, weight = self._regression_data(X, y, sample_weight)
+
+        def make_score(part):
+            return self._regression_score(y[part], None if weight is None else weight[part])
+
+        self._search(X, y, weight, make_score, y)
+        return self
+
+    def _regression_score(self, y, weight):
+        """Return the score of predictions, reduced over targets unless they choose alone."""
+        if self.scoring is None:
+            per_target = squared_error_score(y.reshape(len(y), -1), weight)
+            return per_target if self.alpha_per_target else lambda *a: per_target(*a).mean()
+        if isinstance(self.cv, str):
+            raise ValueError('cv="gcv" has a score of its own: scoring must be None.')
+        scorer = check_scoring(self, scoring=self.scoring)
+
+        def score(predictions, rows):
+            weights = None if weight is None else weight[rows]
+            if self.alpha_per_target:
+                columns = zip(predictions.T, y.reshape(len(y), -1)[rows].T)
+                return [
+                    call_scorer(scorer, RegressorAnswers(None, p), t, weights) for p, t in columns
+                ]
+            answers = RegressorAnswers(None, predictions.reshape(y[rows].shape))
+            return call_scorer(scorer, answers, y[rows], weights)
+
+        return score
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The predictions.
+        """
+        return self._evaluate(X)
+
+
+class KernelRidgeClassifierCV(
+    EstimatorMixin, KernelRidgeSearchMixin, ClassifierMixin, BaseEstimator
+):
+    """:class:`KernelRidgeClassifier` with the penalty and the kernel chosen in closed form.
+
+    The search is that of :class:`KernelRidgeCV`; the score is the accuracy of
+    left-out predictions, or any scorer that needs no probabilities.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        The penalties to choose from, all positive.
+
+    kernel : str, kernel object or callable, default="linear"
+        The kernel, as in :class:`KernelRidge`.
+
+    kernel_grid : dict or list of dict, default=None
+        Kernel parameters to choose from, as in :class:`KernelRidgeCV`.
+
+    gamma : float or "median", default=None
+        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+
+    degree : float, default=3
+        The degree of "poly".
+
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+
+    kernel_params : dict, default=None
+        Further arguments of a kernel given as a function.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept, which is not penalised.
+
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, as in :class:`KernelRidgeClassifier`. They weigh
+        in the fit, not in the score.
+
+    cv : int, splitter or iterable, default=None
+        What is left out: each sample once, or stratified folds for a number, as
+        in :class:`KernelRidgeCV`.
+
+    scoring : str or callable, default=None
+        The score of left-out predictions; None is the accuracy.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    alpha_ : float
+        The chosen penalty.
+
+    kernel_ : kernel object or None
+        The chosen kernel; None if precomputed.
+
+    best_kernel_params_ : dict
+        The chosen point of ``kernel_grid``.
+
+    best_score_ : float
+        The score of the choice.
+
+    score_path_ : ndarray of shape (n_kernels, n_alphas)
+        All scores, the kernels in the order of ``ParameterGrid(kernel_grid)``.
+
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        The decision function at each training sample of the chosen model fitted
+        without it.
+
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        The dual coefficients.
+
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training data, or the training kernel matrix.
+
+    intercept_ : float or ndarray of shape (n_classes,)
+        The intercept, 0.0 without.
+
+    coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
+        The weights of the features; for a linear kernel only.
+
+    dof_ : float
+        The effective degrees of freedom of the chosen model.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    KernelRidgeClassifier : The model for given parameters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.kernel_ridge import KernelRidgeClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelRidgeClassifierCV(kernel="rbf", kernel_grid={"gamma": [0.1, 1.0]})
+    >>> round(model.fit(X, y).best_score_, 2)
+    0.97
+    """
+
+    _parameter_constraints = {
+        **KernelRidgeSearchMixin._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        alphas=(0.01, 0.1, 1.0, 10.0, 100.0),
+        *,
+        kernel="linear",
+        kernel_grid=None,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        fit_intercept=True,
+        class_weight=None,
+        cv=None,
+        scoring=None,
+    ):
+        self.alphas = alphas
+        self.kernel = kernel
+        self.kernel_grid = kernel_grid
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Choose the parameters and fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Training data; a matrix of kernel values if the kernel is
+            "precomputed"; strings or sets if the kernel compares these.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weights, of the fit and of the score.
+
+        Returns
+        -------
+        self : KernelRidgeClassifierCV
+            The fitted estimator.
+        """
+        X, y, weight, own_weight = self._labelled_data(X, y, sample_weight)
+        targets = indicators(y, self.classes_, precision(X))
+
+        def make_score(part):
+            return self._classification_score(
+                y[part], None if own_weight is None else own_weight[part]
+            )
+
+        self._search(X, targets, weight, make_score, y)
+        return self
+
+    def _classification_score(self, y, weight):
+        """Return the score of left-out decision values."""
+        scorer = check_scoring(self, scoring=self.scoring or "accuracy")
+
+        def score(decisions, rows):
+            decisions = squeezed(decisions, decisions.shape[1] == 1)
+            answers = ClassifierAnswers(decisions, self._classes_of(decisions), self.classes_)
+            return call_scorer(scorer, answers, y[rows], None if weight is None else weight[rows])
+
+        return score
+
+    def decision_function(self, X):
+        """Return the regression of the class indicators.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score per class; for two classes one score, positive for
+            ``classes_[1]``.
+        """
+        return self._evaluate(X)
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of each sample.
+        """
+        return self._classes_of(self.decision_function(X))

@@ -1,0 +1,100 @@
+"""What the kernel ridge estimators share: their data and the fitted expansion."""
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._kernel_machine import KernelMachineMixin
+from sklearn_sl._sklearn import check_sample_weight
+from sklearn_sl.kernels._base import encode, gram_product
+from sklearn_sl.kernels._dot import Linear
+
+
+class KernelExpansionMixin(KernelMachineMixin):
+    """A fitted function ``f(x) = sum_i dual_coef_i K(x_i, x) + intercept``."""
+
+    def _expand(self, X, kernel, fit, ravel):
+        """Set the fitted attributes of the expansion."""
+        self.X_fit_ = X
+        self.kernel_ = kernel
+        self.dual_coef_ = squeezed(fit.dual_coef, ravel)
+        self.intercept_ = squeezed(fit.intercept, ravel) if self.fit_intercept else 0.0
+        if isinstance(kernel, Linear):
+            coef = X.T @ fit.dual_coef if fit.coef is None else fit.coef
+            self.coef_ = squeezed(np.asarray(coef), ravel).T
+
+    def _evaluate(self, X):
+        """Return ``f(x)`` for each row of new data."""
+        check_is_fitted(self)
+        return self._values_at(self._validate_query(X))
+
+    def _values_at(self, X):
+        """Return ``f(x)`` for each validated row, a block of rows at a time."""
+        if self.kernel_ is None:
+            values = X @ self.dual_coef_
+        elif isinstance(self.kernel_, Linear):
+            values = X @ self.coef_.T
+        else:
+            X, X_fit = encode(self.kernel_, X), encode(self.kernel_, self.X_fit_)
+            values = gram_product(self.kernel_, X, X_fit, self.dual_coef_, encoded=True)
+        return values + np.asarray(self.intercept_, dtype=values.dtype)
+
+    def _regression_data(self, X, y, sample_weight):
+        """Return validated samples, numeric targets and weights or None."""
+        X, y = self._validate_training(X, y, multi_output=True, y_numeric=True)
+        y = y.astype(precision(X), copy=False)
+        return X, y, check_sample_weight(sample_weight, X, dtype=y.dtype)
+
+    def _labelled_data(self, X, y, sample_weight):
+        """Return samples, labels, weights with those of the classes, and weights without.
+
+        Sets ``classes_``: a class whose samples all have weight zero is not there.
+        """
+        X, y = self._validate_training(X, y)
+        check_classification_targets(y)
+        weight = own_weight = check_sample_weight(sample_weight, X, dtype=precision(X))
+        if self.class_weight is not None:
+            factors = class_factors(self.class_weight, y, own_weight)
+            weight = factors.astype(precision(X))
+            if own_weight is not None:
+                weight *= own_weight
+        self.classes_ = np.unique(y if weight is None else y[weight > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but the data contains "
+                f"only one class: {self.classes_[0]!r}."
+            )
+        return X, y, weight, own_weight
+
+    def _classes_of(self, scores):
+        """Return the class of the largest score, or by the sign of a single one."""
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[winner]
+
+
+def squeezed(values, ravel):
+    """Return ``values`` without the axis of the targets, if there is one target, a vector."""
+    return values[..., 0] if ravel else values
+
+
+def precision(X):
+    """Return the floating-point type of the samples: float32 is kept, all else is float64."""
+    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def indicators(y, classes, dtype):
+    """Return -1 and 1 for two classes, and a column of zeros and ones per class for more."""
+    if len(classes) == 2:
+        return np.where(y == classes[1], 1, -1).astype(dtype)
+    return (y[:, None] == classes).astype(dtype)
+
+
+def class_factors(class_weight, y, weight):
+    """Return the weight of each sample's class; "balanced" counts the samples by weight."""
+    if class_weight != "balanced" or weight is None:
+        return compute_sample_weight(class_weight, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    totals = np.bincount(codes, weights=weight)
+    shares = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
+    return (weight.sum() / np.count_nonzero(totals) * shares)[codes]
