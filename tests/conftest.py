@@ -1,0 +1,44 @@
+"""Tolerances, seeds and settings that every test shares."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from threadpoolctl import threadpool_limits
+
+os.environ["MPLBACKEND"] = "Agg"
+
+# The tolerances of the suite, to be spread into ``numpy.testing.assert_allclose``.
+# EXACT: the same arithmetic; only the order of a sum may differ.
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+# ALGEBRA: the same quantity by another formula, as well conditioned as the test data.
+ALGEBRA = {"rtol": 1e-7, "atol": 1e-9}
+# SINGLE: the same quantity from data in single precision.
+SINGLE = {"rtol": 1e-3, "atol": 1e-3}
+
+
+def solver(tol):
+    """Return the tolerance for the answer of an iterative solver that stops at ``tol``."""
+    return {"rtol": 10 * tol, "atol": 10 * tol}
+
+
+# The same examples on every run: a red build is a change of the code, not of the dice.
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_blas_thread():
+    """Keep BLAS to one thread: on small matrices several only wait for one another.
+
+    On a busy machine of two cores the common tests are ten times faster.
+    """
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def rng():
+    """Return the random generator of the test, the same on every run."""
+    return np.random.default_rng(0)

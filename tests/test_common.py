@@ -1,0 +1,432 @@
+"""The promises that every estimator of the package keeps, in each of its configurations."""
+
+import concurrent.futures
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from _checks import (
+    CONFIGS,
+    OWN_CONFIGS,
+    assert_same_outputs,
+    choices,
+    configurations,
+    fewest_checks,
+    is_pairwise,
+    label,
+    outputs,
+    private_checks,
+    problem,
+    split_by_group,
+    take,
+    takes_weights,
+)
+from conftest import ALGEBRA, EXACT, SINGLE
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
+
+import sklearn_sl.base
+from sklearn_sl._discovery import all_estimators
+
+for_every_contract = pytest.mark.parametrize("estimator", configurations(), ids=label)
+for_every_configuration = pytest.mark.parametrize("estimator", configurations(own=True), ids=label)
+for_every_weighted_configuration = pytest.mark.parametrize(
+    "estimator", [model for model in configurations(own=True) if takes_weights(model)], ids=label
+)
+# scikit-learn < 1.9 hands pytest a generator, which pytest 9 deprecates.
+scikit_learn_checks = parametrize_with_checks(configurations())
+for_every_check = pytest.mark.parametrize(
+    scikit_learn_checks.args[0], list(scikit_learn_checks.args[1]), **scikit_learn_checks.kwargs
+)
+
+
+def test_configurations_have_names_of_their_own():
+    labels = [label(estimator) for estimator in configurations(own=True)]
+    assert len(set(labels)) == len(labels)
+
+
+def test_configurations_are_of_public_estimators():
+    assert CONFIGS.keys() | OWN_CONFIGS.keys() <= {
+        Estimator.__name__ for Estimator in all_estimators()
+    }
+
+
+# ---------------------------------------------------------------- scikit-learn's own checks
+
+
+# The data of some checks are no Gram matrix: a machine on kernel values may say so.
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
+@for_every_check
+def test_estimator_keeps_the_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(model, check, id=f"{label(model)}-{check.__name__}")
+        for model in configurations(own=True)
+        for check in private_checks(model)
+    ],
+)
+@pytest.mark.filterwarnings(
+    "ignore:X does not have valid feature names", "ignore:X has feature names"
+)
+def test_estimator_passes_what_scikit_learn_checks_on_itself_only(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+@pytest.fixture(scope="module")
+def ends_with_array_api():
+    """Return the names of scikit-learn's checks by how they end with SCIPY_ARRAY_API=1."""
+    script = Path(__file__).with_name("_checks.py")
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", script],
+        env={**os.environ, "SCIPY_ARRAY_API": "1", "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(run.stdout)
+
+
+@for_every_contract
+def test_contract_is_not_vacuous_and_holds_with_array_api(estimator, ends_with_array_api):
+    ends = ends_with_array_api[label(estimator)]
+    assert ends.keys() <= {"passed", "skipped"}, ends
+    assert len(ends["passed"]) >= fewest_checks(estimator)
+    if "check_array_api_input" not in ends["passed"]:
+        # scikit-learn < 1.8 makes this check for estimators with array API support only.
+        assert "check_array_api_input" not in ends.get("skipped", [])
+
+
+@for_every_configuration
+def test_every_fitted_attribute_is_documented(estimator):
+    data = problem(estimator)
+    model = clone(estimator).fit(data.X, data.y)
+    fitted = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    entries = re.findall(r"^    (\w[\w, ]*) :", type(model).__doc__, flags=re.MULTILINE)
+    assert fitted - set(", ".join(entries).split(", ")) == set()
+
+
+# ---------------------------------------------------------------- copies and pickles
+
+
+@for_every_configuration
+def test_pickled_model_predicts_the_same(estimator):
+    data = problem(estimator)
+    model = clone(estimator).fit(data.X, data.y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert_same_outputs(outputs(copy, data.X_test), outputs(model, data.X_test), rtol=0)
+
+
+@for_every_configuration
+def test_model_pickled_by_another_version_says_so(estimator, monkeypatch):
+    data = problem(estimator)
+    model = clone(estimator).fit(data.X, data.y)
+    with monkeypatch.context() as past:
+        past.setattr(sklearn_sl.base, "__version__", "0.0.0")
+        old = pickle.dumps(model)
+    with pytest.warns(InconsistentVersionWarning, match=r"sklearn_sl 0\.0\.0"):
+        pickle.loads(old)
+
+
+@for_every_configuration
+def test_clone_is_unfitted_and_fits_to_the_same_model(estimator):
+    data = problem(estimator)
+    model = clone(estimator).fit(data.X, data.y)
+    twin = clone(model)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(twin)
+    twin.fit(data.X, data.y)
+    assert_same_outputs(outputs(twin, data.X_test), outputs(model, data.X_test), rtol=0)
+
+
+# ---------------------------------------------------------------- forms of the input
+
+
+def read_only_memmap(values, path):
+    """Return ``values`` as a read-only map of a file."""
+    np.save(path, values)
+    return np.load(path, mmap_mode="r")
+
+
+def strided(values, path):
+    """Return ``values`` as a view of every second row and column of a larger array."""
+    larger = np.full([2 * n for n in values.shape], np.nan)
+    view = larger[tuple(slice(None, None, 2) for _ in values.shape)]
+    view[...] = values
+    return view
+
+
+def big_endian(values, path):
+    """Return ``values`` in the other byte order."""
+    return values.astype(values.dtype.newbyteorder(">"))
+
+
+@for_every_configuration
+@pytest.mark.parametrize("form", [read_only_memmap, strided, big_endian])
+def test_memory_layout_of_the_input_does_not_matter(estimator, form, tmp_path):
+    data = problem(estimator)
+    y = form(data.y, tmp_path / "y.npy") if is_regressor(estimator) else data.y
+    fit_params = {"sample_weight": np.linspace(0, 4, len(y))} if takes_weights(estimator) else {}
+    model = clone(estimator).fit(data.X, data.y, **fit_params)
+    fit_params = {name: form(v, tmp_path / "w.npy") for name, v in fit_params.items()}
+    other = clone(estimator).fit(form(data.X, tmp_path / "X.npy"), y, **fit_params)
+    said = outputs(other, form(data.X_test, tmp_path / "X_test.npy"))
+    assert_same_outputs(said, outputs(model, data.X_test), **EXACT)
+
+
+@for_every_configuration
+def test_single_precision_input_gives_the_same_model(estimator):
+    data = problem(estimator)
+    X, X_test = data.X.astype(np.float32), data.X_test.astype(np.float32)
+    single = clone(estimator).fit(X, data.y)
+    double = clone(estimator).fit(X.astype(float), data.y)
+    assert_same_outputs(outputs(single, X_test), outputs(double, X_test.astype(float)), **SINGLE)
+
+
+@for_every_configuration
+def test_data_frames_are_read_by_position(estimator):
+    data = problem(estimator)
+    backwards = np.arange(len(data.y))[::-1]
+    names = [f"feature {j}" for j in range(data.X.shape[1])]
+    X = pd.DataFrame(data.X, index=backwards, columns=names)
+    X_test = pd.DataFrame(data.X_test, columns=names)
+    framed = clone(estimator).fit(X, pd.Series(data.y))
+    plain = clone(estimator).fit(data.X, data.y)
+    assert list(framed.feature_names_in_) == names
+    assert_same_outputs(outputs(framed, X_test), outputs(plain, data.X_test), **EXACT)
+
+
+# ---------------------------------------------------------------- a fit is all or nothing
+
+
+def failing_fits(estimator, data):
+    """Return the arguments of fits that must raise a ValueError."""
+    spoiled = data.X.copy()
+    spoiled[3, 2] = np.nan
+    fits = [((spoiled, data.y), {})]
+    if get_tags(estimator).target_tags.required:
+        fits.append(((data.X, data.y[:-1]), {}))
+    if takes_weights(estimator):
+        fits.append(((data.X, data.y), {"sample_weight": np.zeros(len(data.y))}))
+    return fits
+
+
+def assert_same_state(model, before):
+    """Check that ``model`` has the very attributes that it had ``before``."""
+    after = vars(model)
+    assert after.keys() == before.keys()
+    assert all(after[name] is value for name, value in before.items())
+
+
+@for_every_configuration
+def test_failed_fit_leaves_the_old_model(estimator):
+    data = problem(estimator)
+    model = clone(estimator).fit(data.X, data.y)
+    state, said = dict(vars(model)), outputs(model, data.X_test)
+    for args, kwargs in failing_fits(estimator, data):
+        with pytest.raises(ValueError):
+            model.fit(*args, **kwargs)
+        assert_same_state(model, state)
+        assert_same_outputs(outputs(model, data.X_test), said, rtol=0)
+
+
+@for_every_configuration
+def test_failed_first_fit_leaves_the_estimator_unfitted(estimator):
+    data = problem(estimator)
+    model = clone(estimator)
+    state = dict(vars(model))
+    for args, kwargs in failing_fits(estimator, data):
+        with pytest.raises(ValueError):
+            model.fit(*args, **kwargs)
+        assert_same_state(model, state)
+
+
+# ---------------------------------------------------------------- symmetries
+
+
+def assert_same_model(first, data, second, other):
+    """Check that two estimators made the same choices and say the same of the same points."""
+    assert_same_outputs(choices(first), choices(second), **ALGEBRA)
+    assert_same_outputs(outputs(first, data.X_test), outputs(second, other.X_test), **ALGEBRA)
+
+
+@for_every_weighted_configuration
+def test_integer_weights_are_repeated_rows(estimator, rng):
+    data = problem(estimator)
+    times = rng.integers(0, 4, len(data.y))
+    groups = np.arange(len(data.y)) % 3
+    weighted = split_by_group(clone(estimator), groups, unless=["gcv"])
+    weighted.fit(data.X, data.y, sample_weight=times)
+    rows = np.repeat(np.arange(len(data.y)), times)
+    repeats = take(estimator, data, rows)
+    repeated = split_by_group(clone(estimator), groups[rows], unless=["gcv"])
+    repeated.fit(repeats.X, repeats.y)
+    assert_same_model(weighted, data, repeated, repeats)
+
+
+@for_every_weighted_configuration
+def test_zero_weight_is_a_removed_row(estimator, rng):
+    data = problem(estimator)
+    weight = rng.uniform(0, 4, len(data.y)) * (rng.uniform(size=len(data.y)) < 0.7)
+    rows = np.flatnonzero(weight)
+    fewer = take(estimator, data, rows)
+    groups = np.arange(len(data.y)) % 3
+    weighted = split_by_group(clone(estimator), groups, unless=[None, "gcv"])
+    without = split_by_group(clone(estimator), groups[rows], unless=[None, "gcv"])
+    weighted.fit(data.X, data.y, sample_weight=weight)
+    without.fit(fewer.X, fewer.y, sample_weight=weight[rows])
+    assert_same_model(weighted, data, without, fewer)
+
+
+@for_every_configuration
+def test_order_of_the_rows_does_not_matter(estimator, rng):
+    data = problem(estimator)
+    rows = rng.permutation(len(data.y))
+    shuffled = take(estimator, data, rows)
+    groups = np.arange(len(data.y)) % 3
+    first = split_by_group(clone(estimator), groups, unless=[None, "gcv"])
+    second = split_by_group(clone(estimator), groups[rows], unless=[None, "gcv"])
+    first.fit(data.X, data.y)
+    second.fit(shuffled.X, shuffled.y)
+    assert_same_model(first, data, second, shuffled)
+
+
+# ---------------------------------------------------------------- threads, signals, routing
+
+
+@for_every_configuration
+def test_threads_predict_as_one_does(estimator):
+    data = problem(estimator, n_test=200)
+    model = clone(estimator).fit(data.X, data.y)
+    blocks = [data.X_test[start::24] for start in range(24)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda block: outputs(model, block), blocks))
+    for block, said in zip(blocks, together, strict=True):
+        assert_same_outputs(said, outputs(model, block), **EXACT)
+
+
+@for_every_weighted_configuration
+def test_sample_weight_is_routed_through_a_grid_search(estimator, rng):
+    data = problem(estimator)
+    weight = rng.uniform(0, 4, len(data.y))
+    folds = KFold(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(estimator).set_fit_request(sample_weight=True)
+        if hasattr(estimator, "score"):
+            routed.set_score_request(sample_weight=True)
+        search = GridSearchCV(routed, {}, cv=folds).fit(data.X, data.y, sample_weight=weight)
+    by_hand = [
+        weighted_score(estimator, data, weight, train, test) for train, test in folds.split(data.X)
+    ]
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"][0], np.mean(by_hand), **EXACT)
+    model = clone(estimator).fit(data.X, data.y, sample_weight=weight)
+    assert_same_outputs(outputs(search, data.X_test), outputs(model, data.X_test), **EXACT)
+
+
+def weighted_score(estimator, data, weight, train, test):
+    """Return the weighted score on the rows ``test`` of the weighted fit to ``train``."""
+    some = take(estimator, data, train)
+    model = clone(estimator).fit(some.X, some.y, sample_weight=weight[train])
+    X = data.X[np.ix_(test, train)] if is_pairwise(estimator) else data.X[test]
+    return model.score(X, data.y[test], sample_weight=weight[test])
+
+
+# Fits that last long enough to be interrupted, and whose longest LAPACK call is short.
+LONG_FITS = {
+    "KernelRidge": [
+        ({}, 10_000, 1500),
+        ({"kernel": "rbf"}, 4000, 50),
+        ({"kernel": "rbf", "solver": "nystrom", "n_components": 400}, 40_000, 20),
+        ({"kernel": "rbf", "solver": "cg", "n_components": 300, "tol": 1e-12}, 40_000, 20),
+    ],
+    "KernelRidgeCV": [
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
+        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 600, 20),
+    ],
+    "KernelRidgeClassifier": [({"kernel": "rbf"}, 4000, 50)],
+    "KernelRidgeClassifierCV": [
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
+    ],
+}
+ANSWER_SECONDS = 0.2
+
+
+def long_fits():
+    """Return the parameters of the interruption test."""
+    return [
+        pytest.param(
+            Estimator(**params), n, p, id=f"{Estimator.__name__}({', '.join(params)})-{n}x{p}"
+        )
+        for Estimator in all_estimators()
+        for params, n, p in LONG_FITS.get(Estimator.__name__, [])
+    ]
+
+
+def seconds_to_answer(model, data, delay):
+    """Return how long ``fit`` goes on after a Ctrl-C at ``delay``; None if it ended before."""
+    armed = True
+
+    def interrupt(signum, frame):
+        if armed:
+            raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    due = time.perf_counter() + delay
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        model.fit(data.X, data.y)
+        armed = False
+        return None
+    except KeyboardInterrupt:
+        return time.perf_counter() - due
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
+@pytest.mark.parametrize(("estimator", "n_samples", "n_features"), long_fits())
+def test_interrupt_is_answered_at_once_and_leaves_the_old_model(estimator, n_samples, n_features):
+    data = problem(estimator, n_samples, n_features)
+    start = time.perf_counter()
+    clone(estimator).fit(data.X, data.y)
+    duration = time.perf_counter() - start
+    assert duration > ANSWER_SECONDS, "too short a fit to test anything"
+
+    some = take(estimator, data, np.arange(50))
+    fitted, unfitted = clone(estimator).fit(some.X, some.y), clone(estimator)
+    said = outputs(fitted, some.X_test)
+    for model, part in [(unfitted, 0.4), *((fitted, part) for part in (0.1, 0.3, 0.5, 0.7))]:
+        assert_answers_in_time(model, data, part * duration)
+    assert_same_outputs(outputs(fitted, some.X_test), said, rtol=0)
+
+
+def assert_answers_in_time(model, data, delay):
+    """Check the state after each interrupt and the best answer of three: machines are busy."""
+    state, answers = dict(vars(model)), []
+    while len(answers) < 3 and min(answers, default=np.inf) > ANSWER_SECONDS:
+        answer = seconds_to_answer(model, data, delay)
+        if answer is None:  # faster than when its duration was taken
+            vars(model).clear()
+            vars(model).update(state)
+            delay /= 2
+        else:
+            answers.append(answer)
+            assert_same_state(model, state)
+    assert min(answers) <= ANSWER_SECONDS

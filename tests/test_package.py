@@ -1,0 +1,192 @@
+"""The package as a whole: what it imports, documents and ships."""
+
+import importlib.metadata
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import sklearn_sl
+from sklearn_sl._discovery import public_modules, public_objects
+
+ROOT = Path(__file__).parents[1]
+PUBLIC = public_objects()
+# Bases to inherit from: an example would be an estimator or a kernel.
+ABSTRACT = {"sklearn_sl.base.EstimatorMixin", "sklearn_sl.kernels.Kernel"}
+
+for_every_public_object = pytest.mark.parametrize("name", PUBLIC)
+
+
+def modules_after(statement):
+    """Return the modules that a statement loads in a new interpreter, one name per line."""
+    program = f"import sys; before = set(sys.modules)\n{statement}\n"
+    program += "print(*sorted(set(sys.modules) - before), sep='\\n')"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(run.stdout.split())
+
+
+def distributions(modules):
+    """Return the names of the installed distributions that ``modules`` belong to."""
+    owners = importlib.metadata.packages_distributions()
+    return {owner for module in modules for owner in owners.get(module.split(".")[0], [])}
+
+
+def test_importing_the_package_imports_nothing_else():
+    assert modules_after("import sklearn_sl") == {"sklearn_sl"}
+
+
+def test_public_modules_import_what_scikit_learn_imports_and_nothing_else():
+    ours = modules_after("\n".join(f"import {module.__name__}" for module in public_modules()))
+    theirs = modules_after("import sklearn.gaussian_process, sklearn.model_selection")
+    assert distributions(ours) <= distributions(theirs) | {"sklearn-sl"}
+
+
+def test_version_is_that_of_the_metadata():
+    assert sklearn_sl.__version__ == importlib.metadata.version("sklearn-sl")
+
+
+def test_package_says_that_it_is_typed():
+    assert Path(sklearn_sl.__file__).with_name("py.typed").is_file()
+
+
+# ---------------------------------------------------------------- documentation
+
+
+def documented_in_api():
+    """Return the qualified names that doc/api.rst lists."""
+    module, names = "", set()
+    for line in (ROOT / "doc" / "api.rst").read_text().splitlines():
+        if current := re.fullmatch(r"\.\. (?:currentmodule|module|py:module):: (\S+)", line):
+            module = current[1]
+        elif entry := re.fullmatch(r"\s+~?([\w.]+)", line):
+            names |= {entry[1], f"{module}.{entry[1]}"}
+    return names
+
+
+def test_every_public_object_is_in_the_api_reference():
+    assert PUBLIC.keys() - documented_in_api() == set()
+
+
+def sections(docstring):
+    """Return the sections of a numpydoc docstring: ``{title: text}``."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}$", docstring, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented_parameters(item):
+    """Return the names in the Parameters section of an object's docstring."""
+    text = sections(inspect.getdoc(item)).get("Parameters", "")
+    groups = re.findall(r"^([*\w][*\w, ]*) :", text, flags=re.MULTILINE)
+    return [name.strip(" *") for group in groups for name in group.split(",")]
+
+
+def parameters(item):
+    """Return the names of the parameters of a function, or of a class's constructor."""
+    if inspect.isclass(item) and item.__init__ is object.__init__:
+        return []
+    return list(inspect.signature(item).parameters)
+
+
+@for_every_public_object
+def test_docstring_has_each_parameter_in_order(name):
+    assert documented_parameters(PUBLIC[name]) == parameters(PUBLIC[name])
+
+
+@for_every_public_object
+def test_docstring_has_an_example(name):
+    assert name in ABSTRACT or ">>> " in sections(inspect.getdoc(PUBLIC[name])).get("Examples", "")
+
+
+def own_methods(item):
+    """Return the public methods that the package gives to a class."""
+    return {
+        f"{owner.__qualname__}.{name}": method
+        for owner in inspect.getmro(item)
+        if owner.__module__.startswith("sklearn_sl.")
+        for name, method in vars(owner).items()
+        if inspect.isfunction(method) and not name.startswith("_")
+    }
+
+
+@for_every_public_object
+def test_every_public_method_has_a_docstring(name):
+    methods = own_methods(PUBLIC[name]) if inspect.isclass(PUBLIC[name]) else {}
+    assert [method for method, item in methods.items() if not item.__doc__] == []
+
+
+# ---------------------------------------------------------------- distribution
+
+
+def run(*command, **kwargs):
+    """Run a command that must succeed and return what it prints."""
+    return subprocess.run(
+        list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True, **kwargs
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def venv_python(tmp_path_factory):
+    """Return the interpreter of a new virtual environment."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder)
+    return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory, venv_python):
+    """Return the folder of the sdist, and of the wheel built from it, of a clean checkout."""
+    checkout = tmp_path_factory.mktemp("checkout")
+    for name in run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).splitlines():
+        if (ROOT / name).is_file():
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, checkout / name)
+    run(venv_python, "-m", "pip", "install", "--quiet", "build")
+    run(venv_python, "-m", "build", checkout)
+    return checkout / "dist"
+
+
+def suffixes(names):
+    """Return the file extensions among ``names``."""
+    return {Path(name).suffix for name in names}
+
+
+@pytest.mark.slow
+def test_sdist_holds_the_sources_and_nothing_built(dist):
+    with tarfile.open(*dist.glob("*.tar.gz")) as archive:
+        names = archive.getnames()
+    assert suffixes(names).isdisjoint({".c", ".so", ".pyd", ".pyc"})
+    assert any(name.endswith("tests/conftest.py") for name in names)
+
+
+@pytest.mark.slow
+def test_wheel_holds_the_built_modules_and_no_sources_of_them(dist):
+    with zipfile.ZipFile(*dist.glob("*.whl")) as archive:
+        names = archive.namelist()
+    assert suffixes(names).isdisjoint({".c", ".pyx", ".pxd"})
+    assert "sklearn_sl/py.typed" in names
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"sklearn_sl"}
+    built = {name.split(".")[0] for name in names if name.endswith((".so", ".pyd"))}
+    sources = {path.relative_to(ROOT) for path in (ROOT / "sklearn_sl").rglob("*.pyx")}
+    assert built == {path.with_suffix("").as_posix() for path in sources}
+
+
+@pytest.mark.slow
+def test_wheel_installs_and_imports_in_a_new_environment(dist, venv_python, tmp_path):
+    run(venv_python, "-m", "pip", "install", "--quiet", "--no-deps", *dist.glob("*.whl"))
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site_packages = Path(run(venv_python, "-c", where).strip())
+    (site_packages / "closure.pth").write_text(sysconfig.get_path("purelib"))
+    imports = "".join(f"import {module.__name__}; " for module in public_modules())
+    location = run(
+        venv_python, "-c", f"{imports}import sklearn_sl; print(sklearn_sl.__file__)", cwd=tmp_path
+    )
+    assert Path(location.strip()).is_relative_to(site_packages)
