@@ -29,7 +29,8 @@ h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 2px solid #
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #e3e8ee; text-align: right; }
 th:nth-child(-n+2), td:nth-child(-n+2), .left, td.left { text-align: left; }
-td { font-variant-numeric: tabular-nums; } th, td:not(.left) { white-space: nowrap; } tr.ours td:first-child { font-weight: 600; }
+td { font-variant-numeric: tabular-nums; } th, td:not(.left) { white-space: nowrap; }
+tr.ours td:first-child { font-weight: 600; }
 tr.failed td { color: #a02020; } .note { color: #5a6675; } img { max-width: 100%; }
 code { background: #f2f4f7; padding: .1rem .3rem; }
 """
