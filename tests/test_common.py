@@ -347,7 +347,8 @@ def weighted_score(estimator, data, weight, train, test):
     return model.score(X, data.y[test], sample_weight=weight[test])
 
 
-# Fits that last long enough to be interrupted, and whose longest LAPACK call is short.
+# Fits that last long enough to be interrupted, and whose longest LAPACK call is short. (The fit of
+# a transformer looks at the shape of its data only.)
 LONG_FITS = {
     "KernelRidge": [
         ({}, 10_000, 1500),

@@ -12,6 +12,7 @@ Setting the derivatives to zero gives ``(K + alpha inv(W)) c + b = y`` and
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import linalg
 
 from sklearn_sl import _linalg
@@ -152,11 +153,18 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
 
 
 def _weighted_moments(X, weight):
-    """Return ``X'WX`` in float64."""
-    moments = X.T @ (
-        X.multiply(weight[:, None]).tocsr() if hasattr(X, "tocsr") else X * weight[:, None]
-    )
-    return np.asarray(moments.toarray() if hasattr(moments, "toarray") else moments, np.float64)
+    """Return ``X'WX`` in float64, summed over blocks so that Ctrl-C is heard in between."""
+    n, d = X.shape
+    step = max(256, int(_linalg.CALL / max(d * d, 1)))
+    moments = np.zeros((d, d))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        block, factor = X[rows], weight[rows, None]
+        if sp.issparse(block):
+            moments += (block.T @ block.multiply(factor)).toarray()
+        else:
+            moments += block.T @ (block * factor)
+    return moments
 
 
 def _dual_of_primal(X, residual, coef, alpha, weight):

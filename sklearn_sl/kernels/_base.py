@@ -312,6 +312,13 @@ def gram(kernel, X, *, out=None, mirror=True, encoded=False):
     -------
     K : ndarray of shape (n_samples, n_samples)
         The Gram matrix.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import Linear, gram
+    >>> gram(Linear(), [[1.0], [2.0]])
+    array([[1., 2.],
+           [2., 4.]])
     """
     X = X if encoded else encode(kernel, X)
     n = n_rows(X)
@@ -353,6 +360,14 @@ def gram_blocks(kernel, X, Y, *, encoded=False):
 
     block : ndarray of shape (n_rows, n_samples_Y)
         The kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.kernels import Linear, gram_blocks
+    >>> X = np.ones((2000, 3))
+    >>> sum(block.sum() for rows, block in gram_blocks(Linear(), X, X[:5]))
+    np.float64(30000.0)
     """
     if not encoded:
         X, Y = encode(kernel, X), encode(kernel, Y)
@@ -390,6 +405,13 @@ def gram_product(kernel, X, Y, coef, *, encoded=False):
     -------
     product : ndarray of shape (n_samples_X,) or (n_samples_X, n_outputs)
         The product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.kernels import Linear, gram_product
+    >>> gram_product(Linear(), [[1.0], [2.0]], [[3.0], [4.0]], np.array([1.0, 1.0]))
+    array([ 7., 14.])
     """
     if not encoded:
         X, Y = encode(kernel, X), encode(kernel, Y)

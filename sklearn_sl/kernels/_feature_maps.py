@@ -112,7 +112,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-class _MonomialsMixin:
+class _MonomialsMixin(TransformerMixin):
     """A transformer whose features are monomials; the hook is ``_monomials(n_features)``.
 
     The hook returns an unfitted ``PolynomialFeatures`` and the number of its
@@ -197,7 +197,7 @@ class _MonomialsMixin:
         return tags
 
 
-class SubsetFeatures(_MonomialsMixin, EstimatorMixin, TransformerMixin, BaseEstimator):
+class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     """The products of the features over all subsets of at most ``order`` of them.
 
     ``phi_A(x) = prod_{i in A} x_i``. With ``order=None`` and the empty subset
@@ -254,7 +254,7 @@ class SubsetFeatures(_MonomialsMixin, EstimatorMixin, TransformerMixin, BaseEsti
         return monomials, n_subsets
 
 
-class CorrelationFeatures(_MonomialsMixin, EstimatorMixin, TransformerMixin, BaseEstimator):
+class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     """The features and their second-order correlations, ``(x_i, x_i x_j for i <= j)``.
 
     ``n`` features become ``(n**2 + 3 n) / 2``. Scaled, the inner product of the

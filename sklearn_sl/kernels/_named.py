@@ -1,6 +1,7 @@
 """From what a user passes as ``kernel=`` to a kernel object."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -45,9 +46,12 @@ class PairwiseFunction(Kernel):
         return self.metric != "additive_chi2"
 
     def _inputs(self, X):
+        """Return ``X`` as the loops of scikit-learn want it: writeable, with short indices."""
         X = check_vectors(X, self)
-        # scikit-learn's chi-squared loop refuses read-only arrays.
-        return X.copy() if hasattr(X, "flags") and not X.flags.writeable else X
+        if sp.issparse(X):
+            short = (X.indices.astype(np.int32), X.indptr.astype(np.int32))
+            return type(X)((X.data, *short), shape=X.shape)
+        return X if X.flags.writeable else X.copy()
 
     def _tiles(self, X, Y):
         def fill(rows, cols, out):
