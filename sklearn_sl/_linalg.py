@@ -116,12 +116,9 @@ def _copy_transposed(store, shift):
         for row in range(start, n, PANEL):
             end = min(row + PANEL, n)
             tile = K[start:stop, row:end].T
-            if row == start:
-                # The part above the diagonal of this tile belongs to K.
-                lower = np.tril_indices(stop - start)
-                L[row:end, start:stop][lower] = tile[lower]
-            else:
-                L[row:end, start:stop] = tile
+            # Above the diagonal of L, in a tile on it, there is K.
+            below = np.tri(stop - start, dtype=bool) if row == start else True
+            np.copyto(L[row:end, start:stop], tile, where=below, casting="same_kind")
     L[np.arange(n), np.arange(n)] += shift.astype(store.dtype)
 
 

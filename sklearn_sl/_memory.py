@@ -34,6 +34,8 @@ def _control_group():
 
 def check_memory(n_bytes, what, advice):
     """Raise a ``ValueError`` with advice if an array cannot fit."""
+    if n_bytes < 2**26:  # not worth asking the operating system
+        return
     available = available_memory()
     if available is not None and n_bytes > available:
         raise ValueError(

@@ -591,6 +591,11 @@ class Sum(_Binary):
         return f"{self.k1} + {self.k2}"
 
 
+def _factor(kernel):
+    """Return the text of a factor, a sum in brackets."""
+    return f"({kernel})" if isinstance(kernel, Sum | gp.Sum) else str(kernel)
+
+
 class Product(_Binary):
     """The product ``K1(x, t) K2(x, t)``; written ``k1 * k2``.
 
@@ -613,7 +618,7 @@ class Product(_Binary):
         return np.dstack([dK1 * K2[:, :, None], dK2 * K1[:, :, None]])
 
     def __repr__(self):
-        return f"{self.k1} * {self.k2}"
+        return f"{_factor(self.k1)} * {_factor(self.k2)}"
 
 
 class _Unary(_Operator):
@@ -743,4 +748,9 @@ class Power(_Unary):
         return self.exponent * (inner ** (self.exponent - 1))[:, :, None] * gradient
 
     def __repr__(self):
-        return f"{self.kernel} ** {self.exponent}"
+        compound = isinstance(self.kernel, gp.KernelOperator | gp.ConstantKernel)
+        return (
+            f"({self.kernel}) ** {self.exponent}"
+            if compound
+            else f"{self.kernel} ** {self.exponent}"
+        )

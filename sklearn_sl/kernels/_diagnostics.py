@@ -74,13 +74,13 @@ def _as_gram(K, X):
         if X is None:
             raise ValueError("Give the samples X together with a kernel object.")
         K = K(X)
-    K = check_array(K, dtype=np.float64, input_name="K")
+    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
     return K
 
 
-def is_psd(K, X=None, *, tol=1e-8):
+def is_psd(K, X=None, *, tol=None):
     """Return whether a Gram matrix is symmetric and positive semi-definite.
 
     A function is a kernel if and only if all its Gram matrices pass this test
@@ -94,8 +94,9 @@ def is_psd(K, X=None, *, tol=1e-8):
     X : array-like of shape (n_samples, n_features) or sequence, default=None
         The samples, if ``K`` is a kernel object.
 
-    tol : float, default=1e-8
-        The rounding error to forgive, in units of the largest eigenvalue.
+    tol : float, default=None
+        The rounding error to forgive, in units of the largest eigenvalue; None
+        stands for 1e-8, and for 1e-5 if the matrix is in single precision.
 
     Returns
     -------
@@ -109,6 +110,9 @@ def is_psd(K, X=None, *, tol=1e-8):
     (True, False)
     """
     K = _as_gram(K, X)
+    if tol is None:
+        tol = 1e-5 if K.dtype == np.float32 else 1e-8
+    K = K.astype(np.float64)
     if not np.allclose(K, K.T, rtol=tol, atol=tol * np.abs(K).max()):
         return False
     values = linalg.eigvalsh(K)
@@ -153,7 +157,7 @@ def gram_diagnostics(K, X=None):
     >>> round(narrow.effective_rank, 2), round(narrow.diagonal_dominance, 2)
     (5.0, 1.0)
     """
-    K = _as_gram(K, X)
+    K = _as_gram(K, X).astype(np.float64)
     n = len(K)
     values = linalg.eigvalsh((K + K.T) / 2)
     square_sum = np.sum(values**2)
