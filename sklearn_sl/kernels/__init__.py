@@ -32,7 +32,9 @@ from sklearn_sl.kernels._feature_maps import (
     SubsetFeatures,
 )
 from sklearn_sl.kernels._radial import Gaussian, Matern
-from sklearn_sl.kernels._structured import GapWeighted, Mismatch, SetIntersection, Spectrum
+from sklearn_sl.kernels._sets import SetIntersection
+from sklearn_sl.kernels._subsequences import GapWeighted
+from sklearn_sl.kernels._substrings import Mismatch, Spectrum
 
 __all__ = [
     "Anova",

@@ -749,8 +749,5 @@ class Power(_Unary):
 
     def __repr__(self):
         compound = isinstance(self.kernel, gp.KernelOperator | gp.ConstantKernel)
-        return (
-            f"({self.kernel}) ** {self.exponent}"
-            if compound
-            else f"{self.kernel} ** {self.exponent}"
-        )
+        base = f"({self.kernel})" if compound else str(self.kernel)
+        return f"{base} ** {self.exponent}"

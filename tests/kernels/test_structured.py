@@ -19,9 +19,17 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from sklearn_sl.kernels import _strings, _structured
+from sklearn_sl.kernels import (
+    GapWeighted,
+    Mismatch,
+    SetIntersection,
+    Spectrum,
+    _strings,
+    _structured,
+    _subsequences,
+    _substrings,
+)
 from sklearn_sl.kernels._base import gram, gram_blocks
-from sklearn_sl.kernels._structured import GapWeighted, Mismatch, SetIntersection, Spectrum
 
 STRING_KERNELS = [
     Spectrum(p=1),
@@ -76,7 +84,7 @@ def test_mismatch_is_the_inner_product_over_all_kmers_of_the_alphabet(s, t, k, m
 def test_mismatch_by_counts_and_by_diagonals_equal_the_enumeration(
     monkeypatch, rng, k, m, size, few_windows
 ):
-    monkeypatch.setattr(_structured, "FEW_WINDOWS", few_windows)
+    monkeypatch.setattr(_substrings, "FEW_WINDOWS", few_windows)
     alphabet = "abc"[:size]
     X = random_strings(rng, 12, alphabet, longest=40)
     features = np.array([reference.mismatch_features(s, k, m, alphabet) for s in X])
@@ -119,7 +127,9 @@ def test_every_instruction_set_gives_the_same_sums(monkeypatch, rng, p, slope):
     sets = range(1, _strings.instruction_sets() + 1)
     results = []
     for instruction_set in sets:
-        monkeypatch.setattr(_structured, "instruction_sets", lambda chosen=instruction_set: chosen)
+        monkeypatch.setattr(
+            _subsequences, "instruction_sets", lambda chosen=instruction_set: chosen
+        )
         results.append(GapWeighted(p, 0.7)(X, eval_gradient=slope))
     for result in results[1:]:
         for values, expected in zip(result, results[0]):
