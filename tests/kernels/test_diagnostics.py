@@ -10,8 +10,10 @@ from scipy.spatial.distance import pdist
 from sklearn.gaussian_process import kernels as gp
 
 from sklearn_sl.kernels import (
+    Centered,
     Gaussian,
     Linear,
+    Polynomial,
     Sigmoid,
     gram_diagnostics,
     is_psd,
@@ -69,7 +71,10 @@ def test_kernels_of_either_precision_pass(dtype, rng):
     for scale in (0.1, 1.0, 30.0):
         X = (scale * rng.normal(size=(300, 1))).astype(dtype)
         assert is_psd(Gaussian(), X)
+        assert is_psd(Centered(Gaussian()), X)
         assert is_psd(Linear(), X)
+        assert is_psd(Polynomial(3), X)
+        assert not is_psd(Polynomial(3, coef0=-1.0), X)
         assert is_psd(gp.RBF(), X)
 
 
