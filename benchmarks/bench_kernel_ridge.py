@@ -56,7 +56,7 @@ class Sizes(NamedTuple):
     select: int = 1_500
     leave_one_out: int = 200
     large: tuple = (20_000, 50_000, 100_000, 200_000)
-    components: int = 1_000
+    components: int = 3_000
     strings: int = 500
     length: int = 200
     grid_search_once: bool = False

@@ -2,9 +2,6 @@
 
 from sklearn_sl.kernels._base import (
     Kernel,
-    Power,
-    Product,
-    Sum,
     gram,
     gram_blocks,
     gram_product,
@@ -31,6 +28,7 @@ from sklearn_sl.kernels._feature_maps import (
     LiteralFeatures,
     SubsetFeatures,
 )
+from sklearn_sl.kernels._operators import Power, Product, Sum
 from sklearn_sl.kernels._radial import Gaussian, Matern
 from sklearn_sl.kernels._sets import SetIntersection
 from sklearn_sl.kernels._subsequences import GapWeighted

@@ -6,21 +6,21 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl.kernels._base import (
     Kernel,
-    _gram_and_gradient,
-    _Unary,
     check_vectors,
     diagonal,
     diagonal_of,
     encode,
+    gram_and_gradient,
     gram_blocks,
     holds_text_or_sets,
     n_rows,
     resolve,
     tiles,
 )
+from sklearn_sl.kernels._operators import UnaryKernel
 
 
-class Normalized(_Unary):
+class Normalized(UnaryKernel):
     """The normalised kernel ``K(x, t) / sqrt(K(x, x) K(t, t))``, the cosine of feature vectors.
 
     A sample with ``K(x, x) = 0`` has no direction: its similarity is zero.
@@ -77,7 +77,7 @@ class Normalized(_Unary):
 
         ``A`` is the inner Gram matrix and ``a_i = sqrt(A_ii)``.
         """
-        _, gradient = _gram_and_gradient(self.kernel, X)
+        _, gradient = gram_and_gradient(self.kernel, X)
         inverse = self._inverse_norms(X)
         relative = np.einsum("iik->ik", gradient) * inverse[:, None] ** 2 / 2
         scaled = gradient * np.outer(inverse, inverse)[:, :, None]
@@ -87,7 +87,7 @@ class Normalized(_Unary):
         return f"Normalized({self.kernel})"
 
 
-class Centered(_Unary):
+class Centered(UnaryKernel):
     """The kernel of feature vectors from which the mean of a reference set is taken away.
 
     ``K(x, t) - mean_z K(x, z) - mean_z K(z, t) + mean_zz' K(z, z')``.
@@ -188,7 +188,7 @@ class Centered(_Unary):
         weight = self._weights(Z)
         if Z is not X:
             raise ValueError("Centered has a gradient on its reference set only.")
-        _, gradient = _gram_and_gradient(self.kernel, X)
+        _, gradient = gram_and_gradient(self.kernel, X)
         means = np.einsum("ijk,j->ik", gradient, weight)
         total = weight @ means
         return gradient - means[:, None, :] - means[None, :, :] + total
@@ -201,7 +201,7 @@ class Centered(_Unary):
         return f"Centered({self.kernel})"
 
 
-class Composed(_Unary):
+class Composed(UnaryKernel):
     """A kernel of mapped arguments, rescaled: ``f(x) K(phi(x), phi(t)) f(t)``.
 
     Parameters
@@ -317,7 +317,7 @@ class Composed(_Unary):
         return inner if X.factor is None else inner * X.factor**2
 
     def _gradient(self, X, K):
-        _, gradient = _gram_and_gradient(self.kernel, X.inner)
+        _, gradient = gram_and_gradient(self.kernel, X.inner)
         if X.factor is None:
             return gradient
         return gradient * np.outer(X.factor, X.factor)[:, :, None]
@@ -344,7 +344,7 @@ class _Mapped:
         return getattr(self.inner, "dtype", None)
 
 
-class KernelPolynomial(_Unary):
+class KernelPolynomial(UnaryKernel):
     """The polynomial ``sum_i a_i K(x, t)**i`` of a kernel, with ``a_i >= 0``.
 
     Parameters
@@ -397,7 +397,7 @@ class KernelPolynomial(_Unary):
         return self._evaluate(self._checked(), diagonal(self.kernel, X))
 
     def _gradient(self, X, K):
-        inner, gradient = _gram_and_gradient(self.kernel, X)
+        inner, gradient = gram_and_gradient(self.kernel, X)
         coefficients = self._checked()
         slopes = coefficients[1:] * np.arange(1, len(coefficients))
         return self._evaluate(slopes, inner)[:, :, None] * gradient
