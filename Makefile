@@ -2,6 +2,7 @@
 # package in editable mode and the extras of that target.
 PYTHON ?= python3
 BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 SIZE ?= quick
 SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd')
 
@@ -28,13 +29,18 @@ doc: .venv/doc.stamp
 	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html
 
 lint: .venv/lint.stamp
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/cython-lint sklearn_sl
+	ruff check .
+	ruff format --check .
+	cython-lint sklearn_sl
 
 clean:
 	rm -rf .venv build dist *.egg-info doc/_build doc/gallery doc/generated
 	find sklearn_sl -name '*.so' -delete -o -name '*.c' -delete
+
+# The linters need no package.
+.venv/lint.stamp: .venv/bin/python Makefile
+	$(BIN)/python -m pip install --quiet 'ruff>=0.12' 'cython-lint>=0.16'
+	touch $@
 
 # A changed .pyx or build file installs again, which compiles again.
 .venv/%.stamp: .venv/bin/python $(SOURCES)
