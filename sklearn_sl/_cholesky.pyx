@@ -32,7 +32,7 @@ def factor(floating[:, ::1] store, Py_ssize_t offset, Py_ssize_t start, Py_ssize
 
 def solve_below(floating[:, ::1] store, Py_ssize_t offset,
                 Py_ssize_t row, Py_ssize_t last_row, Py_ssize_t start, Py_ssize_t stop):
-    """Replace the tile ``T = L[row:last_row, start:stop]`` by ``T inv(D)'``, D its factored tile."""
+    """Replace the tile ``T = L[row:last_row, start:stop]`` by ``T inv(D)'``, D its factor."""
     cdef int order = stop - start, n_rows = last_row - row, stride = store.shape[1]
     cdef floating one = 1
     cdef floating *diagonal = &store[offset + start, start]
