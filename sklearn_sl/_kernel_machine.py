@@ -62,7 +62,7 @@ class KernelMachineMixin:
         """Return validated ``X`` and ``y``; forgets and learns the number of features."""
         if self._is_structured(X):
             X = as_objects(X)
-            y = validate_data(self, y=y, **_target_checks(check_params))
+            y = validate_data(self, y=y, **check_params)
             check_consistent_length(X, y)
             return X, y
         return validate_data(self, X, y, **self._input_checks, **check_params)
@@ -94,12 +94,6 @@ class KernelMachineMixin:
         chosen = {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
         chosen |= {"kernel_params": self.kernel_params, **params}
         return as_kernel(chosen.pop("kernel"), X, sample_weight=sample_weight, **chosen)
-
-
-def _target_checks(check_params):
-    """Return the checks of a target alone among those of data and target."""
-    numeric = check_params.get("y_numeric", False)
-    return {"ensure_2d": False, "dtype": np.float64 if numeric else None}
 
 
 def as_objects(X):

@@ -8,7 +8,7 @@ failed factorisation be tried again, without a second matrix.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -23,6 +23,8 @@ CALL = 2.5e9
 SINGLE_CONDITION = 1e6
 SINGLE_MIN_ORDER = 2000
 REFINEMENT_STEPS = 25
+# What a jitter must make of the relative residual, which is rounding error times condition.
+JITTERED_RESIDUAL = 1e-6
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Solution:
     residual: np.ndarray
     jitter: float
     method: str
+    shift: np.ndarray
 
 
 def empty_store(n, dtype=np.float64):
@@ -46,8 +49,9 @@ def solve(store, shift, b):
     A float32 factorisation that preconditions conjugate gradients in float64
     comes first where it can succeed: half the time, and the same backward
     error. Else, or for float32 input, a Cholesky factorisation in the working
-    precision; if that breaks down, one with the smallest jitter that helps; and
-    if ``K`` is truly indefinite, a symmetric indefinite factorisation.
+    precision; if that breaks down, one with the smallest jitter that makes it
+    succeed and leaves a small residual; and if ``K`` is truly indefinite, a
+    symmetric indefinite factorisation.
 
     Parameters
     ----------
@@ -63,8 +67,10 @@ def solve(store, shift, b):
     Returns
     -------
     solution : Solution
-        With the residual ``b - (K + diag(shift)) x``, computed from ``K``.
+        With the residual ``b - (K + diag(shift)) x``, computed from ``K``, and
+        the ``shift`` in use, jitter included.
     """
+    _check_overflow(_diagonal(store))
     b = np.ascontiguousarray(b.T, dtype=store.dtype)
     solution = None
     if _single_precision_suffices(store, shift):
@@ -73,7 +79,22 @@ def solve(store, shift, b):
         solution = _solve_jittered(store, shift, b)
     if solution is None:
         solution = _solve_indefinite(store, shift, b)
-    return Solution(solution.x.T, solution.residual.T, solution.jitter, solution.method)
+    return replace(solution, x=solution.x.T, residual=solution.residual.T)
+
+
+def eigh(A):
+    """Return the eigenvalues and eigenvectors of a symmetric matrix, which is overwritten."""
+    _check_overflow(A)
+    # The transposed view is in Fortran order: LAPACK works on it in place.
+    return linalg.eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)
+
+
+def _check_overflow(numbers):
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            "The kernel matrix with the sample weights overflows: scale the features "
+            "(StandardScaler) or the weights."
+        )
 
 
 def factorise(store, shift):
@@ -190,7 +211,7 @@ def _solve_mixed(store, shift, b):
     residual = b - _multiply(store, shift, x)
     if not _backward_error(residual, norm, x, b) < 1e3 * np.finfo(np.float64).eps:
         return None
-    return Solution(x, residual, 0.0, "mixed")
+    return Solution(x, residual, 0.0, "mixed", shift)
 
 
 def _inner(a, b):
@@ -212,26 +233,40 @@ def _backward_error(residual, norm, x, b):
 
 
 def _solve_jittered(store, shift, b):
-    """Solve by Cholesky, with the smallest jitter of a ladder that makes the matrix positive."""
-    for jitter, shifted in _jittered(store, shift):
-        if factorise(store, shifted):
-            x = b.copy()
-            _cholesky.substitute(store, 1, x)
-            if np.isfinite(x).all():
-                residual = b - _multiply(store, shifted, x)
-                return Solution(x, residual, jitter, "cholesky")
-    return None
+    """Solve by Cholesky, with the smallest jitter of a ladder that will do.
+
+    Returns None if none makes the matrix positive definite.
+    """
+    solution = None
+    for jitter in _jitters(store):
+        shifted = with_jitter(shift, jitter)
+        if not factorise(store, shifted):
+            continue
+        x = b.copy()
+        _cholesky.substitute(store, 1, x)
+        residual = b - _multiply(store, shifted, x)
+        if np.isfinite(x).all():
+            solution = Solution(x, residual, jitter, "cholesky", shifted)
+            # A penalty of the user's is taken as it is: the certificate tells the rest.
+            if not jitter and shift.min() > 0:
+                return solution
+            if np.all(_norm(residual) <= JITTERED_RESIDUAL * _norm(b)):
+                return solution
+    return solution
 
 
-def _jittered(store, shift):
-    """Iterate over ``(jitter, shift with jitter)``, from none to a relative 1e6 of rounding."""
-    yield 0.0, shift
-    unit = float(np.finfo(store.dtype).eps * np.abs(_diagonal(store)).max())
-    # In proportion to the shift, so that a weight of two and a repeated row stay the same thing.
-    ratios = shift / shift.min() if shift.min() > 0 else np.ones_like(shift)
-    for exponent in range(1, 7):
-        jitter = 10.0**exponent * unit
-        yield jitter, shift + jitter * ratios
+def _jitters(store):
+    """Iterate over what to add to the diagonal, from nothing to a relative 1e8 of rounding."""
+    yield 0.0
+    limits = np.finfo(store.dtype)
+    unit = float(max(limits.eps * np.abs(_diagonal(store)).max(), limits.tiny))
+    yield from (10.0**exponent * unit for exponent in range(1, 9))
+
+
+def with_jitter(shift, jitter):
+    """Return the shift with jitter in proportion: two equal rows stay one of weight two."""
+    smallest = shift.min()
+    return shift * (1 + jitter / smallest) if smallest > 0 else shift + jitter
 
 
 def inverse_diagonal(store, shift):
@@ -240,7 +275,7 @@ def inverse_diagonal(store, shift):
     ``inv(G) = inv(L)'inv(L)``, so the diagonal is the squared norms of the columns
     of ``inv(L)``, which are found a panel at a time. None if ``G`` is indefinite.
     """
-    if not any(factorise(store, shifted) for _, shifted in _jittered(store, shift)):
+    if not factorise(store, shift):
         return None
     n = len(store) - 1
     diagonal = np.empty(n)
@@ -266,7 +301,19 @@ def _solve_indefinite(store, shift, b):
             "The kernel matrix is indefinite and the shifted matrix is singular: change alpha, or "
             "use a positive semi-definite kernel."
         )
-    return Solution(x, b - _multiply(store, shift, x), 0.0, "indefinite")
+    return Solution(x, b - _multiply(store, shift, x), 0.0, "indefinite", shift)
+
+
+def matmul(A, B):
+    """Return ``A @ B`` by the BLAS of SciPy.
+
+    NumPy has a BLAS of its own, whose threads would compete with those of a LAPACK
+    call that has just returned and that still spin: ten times the time.
+    """
+    (gemm,) = linalg.get_blas_funcs(("gemm",), (A, B))
+    if A.flags.c_contiguous and not A.flags.f_contiguous:
+        return gemm(1.0, A.T, B, trans_a=True)
+    return gemm(1.0, A, B)
 
 
 def report(solution):

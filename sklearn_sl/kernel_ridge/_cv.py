@@ -59,6 +59,7 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     }
 
+    @np.errstate(all="ignore")
     def _search(self, X, y, weight, make_score, labels):
         """Choose the kernel and the penalty, and set the fitted attributes.
 
@@ -70,12 +71,8 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
         used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         part = slice(None) if len(used) == len(y) else used
         ones = np.ones(len(used), y.dtype)
-        judge = Judge(
-            self._folds(X, labels, used),
-            y[part],
-            None if weight is None else weight[part],
-            make_score(part),
-        )
+        shape = y.shape[1:] if getattr(self, "alpha_per_target", False) else ()
+        judge = Judge(self._folds(X, labels, used), y[part], make_score(part), shape)
         grid = self._kernel_candidates(X, weight)
         spectra = Spectra(
             X[part],
@@ -135,7 +132,12 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
         position[used] = np.arange(len(used))
         splitter = check_cv(self.cv, labels, classifier=isinstance(self, ClassifierMixin))
         splits = splitter.split(X, labels)
-        return [fold_positions(train, test, position) for train, test in splits]
+        folds = [fold_positions(train, test, position) for train, test in splits]
+        # As if the rows of weight zero were not there: nothing to test, no fold.
+        folds = [(removed, tested) for removed, tested in folds if len(tested)]
+        if not folds:
+            raise ValueError("No split tests on a sample of positive weight.")
+        return folds
 
     def _expand_best(self, X, y, used, best, alphas, ravel):
         """Set the fitted attributes of the best candidate, without another fit."""
@@ -165,11 +167,12 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
         if isinstance(self.cv, str):
             return (
                 'cv="gcv" is not defined for any alpha: the degrees of freedom must stay below '
-                "the sum of the sample weights, which it takes for counts. Increase alphas."
+                "the sum of the sample weights, which it takes for counts, and the squares of the "
+                "residuals must not overflow. Increase alphas, or scale y."
             )
         return (
             "No candidate has a finite score: the kernel matrix plus alpha is singular for every "
-            "alpha, or the scorer returns NaN."
+            "alpha, or the score overflows or is NaN."
         )
 
 

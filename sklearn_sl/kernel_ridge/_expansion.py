@@ -1,6 +1,7 @@
 """What the kernel ridge estimators share: their data and the fitted expansion."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -16,13 +17,22 @@ class KernelExpansionMixin(KernelMachineMixin):
 
     def _expand(self, X, kernel, fit, ravel):
         """Set the fitted attributes of the expansion."""
+        if isinstance(kernel, Linear) and fit.coef is None:
+            fit.coef = self._linear_coef(X, fit)
+        check_finite(fit)
         self.X_fit_ = X
         self.kernel_ = kernel
         self.dual_coef_ = squeezed(fit.dual_coef, ravel)
         self.intercept_ = squeezed(fit.intercept, ravel) if self.fit_intercept else 0.0
         if isinstance(kernel, Linear):
-            coef = X.T @ fit.dual_coef if fit.coef is None else fit.coef
-            self.coef_ = squeezed(np.asarray(coef), ravel).T
+            self.coef_ = squeezed(np.asarray(fit.coef), ravel).T
+
+    def _linear_coef(self, X, fit):
+        """Return ``X'c``; where ``c`` sums to zero, a near origin keeps its digits."""
+        exact = fit.solver not in ("nystrom", "cg")
+        if self.fit_intercept and exact and not sp.issparse(X):
+            X = X - X.mean(axis=0)
+        return X.T @ fit.dual_coef
 
     def _evaluate(self, X):
         """Return ``f(x)`` for each row of new data."""
@@ -71,6 +81,15 @@ class KernelExpansionMixin(KernelMachineMixin):
         """Return the class of the largest score, or by the sign of a single one."""
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[winner]
+
+
+def check_finite(fit):
+    """Raise if the coefficients of a fit overflowed."""
+    parts = (fit.dual_coef, fit.intercept, 0 if fit.coef is None else fit.coef)
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError(
+            f"The coefficients overflow {fit.dual_coef.dtype}: increase alpha, or scale X and y."
+        )
 
 
 def squeezed(values, ravel):

@@ -37,6 +37,7 @@ class KernelRidgeMixin(KernelExpansionMixin):
         "random_state": ["random_state"],
     }
 
+    @np.errstate(all="ignore")
     def _fit_targets(self, X, y, weight):
         """Fit numeric targets, a vector or a matrix, with weights or None."""
         ravel, y = y.ndim == 1, y.reshape(len(y), -1)
@@ -44,17 +45,21 @@ class KernelRidgeMixin(KernelExpansionMixin):
         kernel = self._kernel_object(X, weight)
         if weight is None:
             weight = np.ones(len(y), dtype=y.dtype)
+        # Targets of the size of one: nothing over- or underflows, and a power of two is exact.
+        scale = power_of_two(np.abs(y).max(axis=0))
         if self.solver in ("nystrom", "cg"):
-            X, fit = self._solve_landmarks(X, y, alpha, weight, kernel)
+            X, fit = self._solve_landmarks(X, y / scale, alpha, weight, kernel)
         else:
-            fit = self._solve_samples(X, y, alpha, weight, kernel)
+            fit = self._solve_samples(X, y / scale, alpha, weight, kernel)
+        fit = fit.scaled(scale)
         self._expand(X, kernel, fit, ravel)
         self.residual_norm_ = squeezed(fit.residual_norm, ravel)
         self.rkhs_norm_ = squeezed(fit.rkhs_norm, ravel)
-        self.jitter_ = fit.jitter
+        self.jitter_ = float(np.max(fit.jitter))
         self.n_iter_ = fit.n_iter
         self.solver_ = fit.solver
-        self._alpha, self._weight, self._dof, self._leverage = alpha, weight, fit.dof, None
+        self._alpha, self._weight, self._jitter = alpha, weight, fit.jitter
+        self._dof, self._leverage = fit.dof, None
 
     def _solve_samples(self, X, y, alpha, weight, kernel):
         """Solve exactly; rows of weight zero are left out and get the coefficient zero."""
@@ -82,9 +87,9 @@ class KernelRidgeMixin(KernelExpansionMixin):
             )
         rng = check_random_state(self.random_state)
         rows = _solvers.choose_landmarks(self.n_components, weight, rng)
-        landmarks = _solvers.Landmarks(kernel, X[rows])
-        problem = (landmarks, encode(kernel, X), y, alpha, weight)
         options = {"fit_intercept": self.fit_intercept}
+        landmarks = _solvers.Landmarks(kernel, X[rows], **options)
+        problem = (landmarks, encode(kernel, X), y, alpha, weight)
         if self.solver == "nystrom":
             return X[rows], _solvers.solve_nystrom(*problem, **options)
         with Progress(self, name="iteration", total=self.max_iter) as progress:
@@ -133,9 +138,14 @@ class KernelRidgeMixin(KernelExpansionMixin):
         else:
             fill = gram_filler(self.kernel_, X, used)
             leverages[used] = _solvers.exact_leverages(
-                fill, len(used), self._alpha, weight, **options
+                fill, len(used), self._alpha, self._jitter, weight, **options
             )
         return leverages
+
+
+def power_of_two(values):
+    """Return the largest power of two up to each value, 1/2 for zero."""
+    return np.ldexp(np.ones_like(values), np.frexp(values)[1] - 1)
 
 
 def gram_filler(kernel, X, columns):

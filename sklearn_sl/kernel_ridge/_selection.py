@@ -126,41 +126,43 @@ class Judge:
     y : ndarray of shape (n_samples, n_targets)
         The numeric targets.
 
-    weight : ndarray of shape (n_samples,) or None
-        The weights of the samples in a score.
-
     score : callable
         ``score(predictions, rows)``, one number or one per target.
+
+    shape : tuple
+        The shape of such a score.
     """
 
-    def __init__(self, folds, y, weight, score):
-        self.folds, self.y, self.weight, self.score = folds, y, weight, score
+    def __init__(self, folds, y, score, shape):
+        self.folds, self.y, self.score, self.shape = folds, y, score, shape
 
     def __call__(self, smoother):
         """Return the score, -inf if the smoother does not exist or the score is NaN."""
         if not smoother.exists:
-            return -np.inf
+            return np.full(self.shape, -np.inf)
         if isinstance(self.folds, str):
             score = self._generalised(smoother)
         elif self.folds is None:
-            predictions = self.y - smoother.leave_one_out_residuals()
-            score = self.score(predictions, np.arange(len(self.y)))
+            score = self._score(smoother.leave_one_out_residuals(), np.arange(len(self.y)))
         else:
             score = np.mean([self._fold(smoother, *fold) for fold in self.folds], axis=0)
         return np.where(np.isnan(score), -np.inf, score)
 
     def _fold(self, smoother, removed, tested):
-        rows = removed[tested]
-        predictions = self.y[rows] - smoother.left_out_residuals(removed)[tested]
-        return self.score(predictions, rows)
+        return self._score(smoother.left_out_residuals(removed)[tested], removed[tested])
 
     def _generalised(self, smoother):
-        """Return minus ``mean(w r**2) / (1 - dof / sum(w))**2``."""
-        total = len(self.y) if self.weight is None else self.weight.sum()
+        """Return the score of residuals ``r / (1 - dof / sum(w))``."""
+        total = smoother.spectrum.weight.sum()
         free = 1 - smoother.dof / total
         if free <= 0:
-            return -np.inf
-        return -np.sum(smoother.residuals**2, axis=0) / total / free**2
+            return np.full(self.shape, -np.inf)
+        return self._score(smoother.residuals / free, np.arange(len(self.y)))
+
+    def _score(self, residuals, rows):
+        if not np.isfinite(residuals).all():
+            return np.full(self.shape, -np.inf)
+        return self.score(self.y[rows] - residuals, rows)
 
 
 def squared_error_score(y, weight):

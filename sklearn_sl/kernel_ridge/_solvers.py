@@ -9,7 +9,7 @@ Setting the derivatives to zero gives ``(K + alpha inv(W)) c + b = y`` and
 ``sum_i c_i = 0``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,15 +29,27 @@ class Fit:
     residual_norm: np.ndarray
     rkhs_norm: np.ndarray
     solver: str
-    jitter: float = 0.0
+    jitter: np.ndarray | float = 0.0
     n_iter: int = 1
     coef: np.ndarray | None = None
     dof: np.ndarray | None = None
 
+    def scaled(self, scale):
+        """Return the fit of targets multiplied by ``scale``, one number per target."""
+        coef = None if self.coef is None else self.coef * scale
+        return replace(
+            self,
+            dual_coef=self.dual_coef * scale,
+            intercept=self.intercept * scale,
+            rkhs_norm=self.rkhs_norm * scale,
+            coef=coef,
+        )
+
     @classmethod
     def empty(cls, y, solver):
         """Return a fit whose columns are to be filled in."""
-        return cls(np.empty_like(y), *np.zeros((3, y.shape[1])), solver=solver)
+        zeros = np.zeros((4, y.shape[1]))
+        return cls(np.empty_like(y), *zeros[:3], solver=solver, jitter=zeros[3])
 
 
 def solve_exact(fill, n, y, alpha, weight, *, fit_intercept):
@@ -51,17 +63,28 @@ def solve_exact(fill, n, y, alpha, weight, *, fit_intercept):
     for value in np.unique(alpha):
         chosen = np.flatnonzero(alpha == value)
         columns = np.append(chosen, y.shape[1]) if fit_intercept else chosen
-        shift = value / weight
+        shift = diagonal_shift(value, weight)
         solution = _linalg.solve(store, shift, sides[:, columns])
         _linalg.report(solution)
         c, r, b = _eliminate_intercept(solution, fit_intercept)
         fit.dual_coef[:, chosen], fit.intercept[chosen] = c, b
-        fit.residual_norm[chosen] = _relative(linalg.norm(r, axis=0), y[:, chosen])
-        fitted = y[:, chosen] - b - r - (shift + solution.jitter)[:, None] * c
+        fit.residual_norm[chosen] = _relative(_norms(r), y[:, chosen])
+        fitted = y[:, chosen] - b - r - solution.shift[:, None] * c
         fit.rkhs_norm[chosen] = _root(np.einsum("ij,ij->j", c, fitted))
-        fit.jitter = max(fit.jitter, solution.jitter)
+        fit.jitter[chosen] = solution.jitter
         fit.solver = solution.method
     return fit
+
+
+def diagonal_shift(alpha, weight):
+    """Return ``alpha / weight``, or say that the precision cannot hold it."""
+    shift = alpha / weight
+    if not shift.max() < np.finfo(weight.dtype).max:
+        raise ValueError(
+            f"alpha={alpha:.3g} over the smallest sample weight, {weight.min():.3g}, overflows "
+            f"{weight.dtype}: decrease alpha."
+        )
+    return shift
 
 
 def gram_store(fill, n, dtype):
@@ -90,8 +113,13 @@ def _eliminate_intercept(solution, fit_intercept):
     return c, solution.residual[:, :-1] - b * solution.residual[:, -1:], b
 
 
+def _norms(A):
+    """Return the norms of the columns."""
+    return linalg.norm(A, axis=0, check_finite=False)
+
+
 def _relative(norm, y):
-    size = linalg.norm(y, axis=0)
+    size = _norms(y)
     return np.divide(norm, size, out=np.zeros_like(size), where=size > 0)
 
 
@@ -129,7 +157,7 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
     if fit_intercept:
         x_mean, y_mean = (weight @ X) / total, (weight @ y) / total
     centred = y - y_mean
-    moments = _weighted_moments(X, weight) - total * np.outer(x_mean, x_mean)
+    moments = _weighted_moments(X, weight, x_mean)
     sides = np.asarray(X.T @ (weight[:, None] * centred)) - np.outer(x_mean, weight @ centred)
     fit = Fit.empty(y, "primal")
     coef = np.empty((X.shape[1], y.shape[1]))
@@ -141,19 +169,22 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
         solution = _linalg.solve(store, shift, sides[:, chosen])
         _linalg.report(solution)
         coef[:, chosen] = solution.x
-        fit.jitter = max(fit.jitter, solution.jitter)
-        fit.residual_norm[chosen] = _relative(
-            linalg.norm(solution.residual, axis=0), sides[:, chosen]
-        )
+        fit.jitter[chosen] = solution.jitter
+        fit.residual_norm[chosen] = _relative(_norms(solution.residual), sides[:, chosen])
     fit.intercept = y_mean - x_mean @ coef
-    fit.rkhs_norm = linalg.norm(coef, axis=0)
+    fit.rkhs_norm = _norms(coef)
     fit.coef = coef.astype(y.dtype)
-    fit.dual_coef = _dual_of_primal(X, y - X @ coef - fit.intercept, coef, alpha, weight)
+    dual_coef = _dual_of_primal(X, y - X @ coef - fit.intercept, coef, alpha, weight)
+    fit.dual_coef = dual_coef.astype(y.dtype)
     return fit
 
 
-def _weighted_moments(X, weight):
-    """Return ``X'WX`` in float64, summed over blocks so that Ctrl-C is heard in between."""
+def _weighted_moments(X, weight, mean):
+    """Return ``sum_i w_i (x_i - mean) (x_i - mean)'`` in float64; ``mean`` is zero or the mean.
+
+    Summed over blocks so that Ctrl-C is heard in between. Dense rows are centred
+    first: far from the origin a difference of two big sums would lose all digits.
+    """
     n, d = X.shape
     step = max(256, int(_linalg.CALL / max(d * d, 1)))
     moments = np.zeros((d, d))
@@ -163,7 +194,10 @@ def _weighted_moments(X, weight):
         if sp.issparse(block):
             moments += (block.T @ block.multiply(factor)).toarray()
         else:
+            block = block - mean if mean.any() else block
             moments += block.T @ (block * factor)
+    if sp.issparse(X):
+        moments -= weight.sum() * np.outer(mean, mean)
     return moments
 
 
@@ -173,8 +207,10 @@ def _dual_of_primal(X, residual, coef, alpha, weight):
     ridge = alpha > 0
     dual[:, ridge] = weight[:, None] * residual[:, ridge] / alpha[ridge]
     if not ridge.all():
-        moments = _weighted_moments(X, np.ones(X.shape[0]))
-        dual[:, ~ridge] = X @ linalg.lstsq(moments, coef[:, ~ridge])[0]
+        moments = _weighted_moments(X, np.ones(X.shape[0]), np.zeros(X.shape[1]))
+        size = np.sqrt(moments.max(initial=0)) or 1.0
+        solution = linalg.lstsq(moments / size**2, coef[:, ~ridge])[0]
+        dual[:, ~ridge] = (X / size) @ solution / size
     return dual
 
 
@@ -183,14 +219,18 @@ class Landmarks:
 
     With ``K(Z, Z) = V diag(s) V'`` and ``T = V diag(s)**(-1/2)``, over the
     eigenvalues that are not zero in floating point, ``f = phi'u`` has the norm
-    ``||u||``, and the dual coefficients of the landmarks are ``T u``.
+    ``||u||``, and the dual coefficients of the landmarks are ``T u``. With an
+    intercept, which makes up for it, ``K(Z, x)`` is less its mean over the
+    landmarks: far from zero there would be nothing but that mean. All in float64,
+    as the normal equations square the condition.
     """
 
-    def __init__(self, kernel, Z):
+    def __init__(self, kernel, Z, *, fit_intercept):
         self.kernel = kernel
-        self.Z = encode(kernel, Z)
-        K = gram(kernel, self.Z, encoded=True).astype(np.float64)
-        s, V = linalg.eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+        self.Z = encode(kernel, Z.astype(np.float64) if Z.dtype == np.float32 else Z)
+        K = gram(kernel, self.Z, encoded=True)
+        self.origin = K.mean(axis=0) if fit_intercept else np.zeros(len(K))
+        s, V = _linalg.eigh(K)
         kept = s > len(s) * np.finfo(np.float64).eps * max(s[-1], 0) * 10
         if not kept.any():
             raise ValueError(
@@ -200,8 +240,10 @@ class Landmarks:
         self.T = V[:, kept] / np.sqrt(self.s)
 
     def blocks(self, X):
-        """Iterate over ``(rows, K(X[rows], Z))``."""
-        return gram_blocks(self.kernel, X, self.Z, encoded=True)
+        """Iterate over ``(rows, K(X[rows], Z))``, less the origin."""
+        for rows, block in gram_blocks(self.kernel, X, self.Z, encoded=True):
+            block -= self.origin
+            yield rows, block
 
 
 def choose_landmarks(n_components, weight, rng):
@@ -219,28 +261,28 @@ def solve_nystrom(landmarks, X, y, alpha, weight, *, fit_intercept):
     eigendecomposition then serves every ``alpha``.
     """
     m = n_rows(landmarks.Z)
+    T, total = landmarks.T, weight.sum()
+    y_mean = (weight @ y) / total if fit_intercept else np.zeros(y.shape[1])
+    # Centred targets have mean zero, so that their sides need no correction.
     second, sides, first = np.zeros((m, m)), np.zeros((m, y.shape[1])), np.zeros(m)
     for rows, block in landmarks.blocks(X):
         weighted = block * weight[rows, None]
         second += block.T @ weighted
-        sides += weighted.T @ y[rows]
+        sides += weighted.T @ (y[rows] - y_mean)
         first += weighted.sum(axis=0)
-    T, total = landmarks.T, weight.sum()
-    second, sides, mean = T.T @ second @ T, T.T @ sides, T.T @ first / total
-    y_mean = (weight @ y) / total if fit_intercept else np.zeros(y.shape[1])
-    if fit_intercept:
-        second -= total * np.outer(mean, mean)
-        sides -= total * np.outer(mean, y_mean)
-    s, Q = linalg.eigh(second, driver="evd", check_finite=False)
+    second, sides = T.T @ second @ T, T.T @ sides
+    mean = T.T @ first / total if fit_intercept else np.zeros(T.shape[1])
+    second -= total * np.outer(mean, mean)
+    s, Q = _linalg.eigh(second.copy())
     s = np.maximum(s, 0)
     inverse = _safe_inverse(s, alpha)
     u = Q @ (inverse * (Q.T @ sides))
     residual = second @ u + alpha * u - sides
     return Fit(
         dual_coef=(T @ u).astype(y.dtype),
-        intercept=y_mean - mean @ u if fit_intercept else y_mean,
-        residual_norm=_relative(linalg.norm(residual, axis=0), sides),
-        rkhs_norm=linalg.norm(u, axis=0),
+        intercept=y_mean - mean @ u - landmarks.origin @ (T @ u),
+        residual_norm=_relative(_norms(residual), sides),
+        rkhs_norm=_norms(u),
         solver="nystrom",
         dof=(s[:, None] * inverse).sum(axis=0) + fit_intercept,
     )
@@ -267,13 +309,13 @@ def solve_cg(landmarks, X, y, alpha, weight, *, fit_intercept, max_iter, tol, pr
     # Centred targets have mean zero, so that their sides need no correction.
     sides, first = np.zeros((m, y.shape[1])), np.zeros(m)
     for rows, block in landmarks.blocks(X):
-        sides += block.T @ (weight[rows, None] * (y[rows] - y_mean).astype(y.dtype))
+        sides += block.T @ (weight[rows, None] * (y[rows] - y_mean))
         first += weight[rows] @ block
     sides = T.T @ sides
     mean = T.T @ first / total if fit_intercept else np.zeros(T.shape[1])
 
     def operator(v):
-        product, coef = np.zeros((m, v.shape[1])), (T @ v).astype(y.dtype)
+        product, coef = np.zeros((m, v.shape[1])), T @ v
         for rows, block in landmarks.blocks(X):
             product += block.T @ (weight[rows, None] * (block @ coef))
         return T.T @ product - total * np.outer(mean, mean @ v) + alpha * v
@@ -284,9 +326,9 @@ def solve_cg(landmarks, X, y, alpha, weight, *, fit_intercept, max_iter, tol, pr
     )
     return Fit(
         dual_coef=(T @ u).astype(y.dtype),
-        intercept=y_mean - mean @ u,
+        intercept=y_mean - mean @ u - landmarks.origin @ (T @ u),
         residual_norm=relative,
-        rkhs_norm=linalg.norm(u, axis=0),
+        rkhs_norm=_norms(u),
         solver="cg",
         n_iter=n_iter,
     )
@@ -309,7 +351,7 @@ def _conjugate_gradients(operator, b, preconditioner, *, max_iter, tol, progress
             z = r / preconditioner
             slope, before = np.einsum("ij,ij->j", r, z), slope
             p = z + _quotient(slope, before) * p
-            relative = _relative(linalg.norm(r, axis=0), b)
+            relative = _relative(_norms(r), b)
             converged = relative.max() <= tol
     return x, relative, n_iter
 
@@ -318,7 +360,7 @@ def _quotient(a, b):
     return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
 
 
-def exact_leverages(fill, n, alpha, weight, *, fit_intercept):
+def exact_leverages(fill, n, alpha, jitter, weight, *, fit_intercept):
     """Return the diagonal of the smoother ``H``, ``f(x) + b = H y``, for each ``alpha``.
 
     ``H = I - alpha inv(W) M``, where ``M = inv(G) - inv(G) 1 1'inv(G) / 1'inv(G)1``
@@ -327,13 +369,14 @@ def exact_leverages(fill, n, alpha, weight, *, fit_intercept):
     store = gram_store(fill, n, weight.dtype)
     leverages = np.empty((n, len(alpha)))
     for value in np.unique(alpha):
-        found = _linalg.inverse_diagonal(store, value / weight)
+        shift = _linalg.with_jitter(diagonal_shift(value, weight), jitter[alpha == value][0])
+        found = _linalg.inverse_diagonal(store, shift)
         if found is None:
             raise ValueError("The leverages of an indefinite kernel are not defined.")
         diagonal, ones = found
         if fit_intercept:
-            diagonal = diagonal - ones**2 / ones.sum()
-        leverages[:, alpha == value] = (1 - value / weight * diagonal)[:, None]
+            diagonal = diagonal - ones * (ones / ones.sum())
+        leverages[:, alpha == value] = (1 - shift * diagonal)[:, None]
     return leverages
 
 
@@ -341,7 +384,7 @@ def primal_leverages(X, alpha, weight, *, fit_intercept):
     """Return the same diagonal for the linear kernel, from the moments of the features."""
     total = weight.sum()
     mean = (weight @ X) / total if fit_intercept else np.zeros(X.shape[1])
-    s, V = linalg.eigh(_weighted_moments(X, weight) - total * np.outer(mean, mean))
+    s, V = _linalg.eigh(_weighted_moments(X, weight, mean))
     squares = np.asarray(X @ V - mean @ V) ** 2
     constant = weight / total if fit_intercept else np.zeros(len(weight))
     return weight[:, None] * (squares @ _safe_inverse(np.maximum(s, 0), alpha)) + constant[:, None]

@@ -31,7 +31,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features seen during fit, if all of them are strings.
 
     Examples
@@ -97,7 +97,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of str
-            Each name, followed by that of the negation, "not_" and the name.
+            Each name, followed by that of the negation, ``"not_"`` and the name.
         """
         check_is_fitted(self)
         names = _input_names(self, input_features)
@@ -158,7 +158,7 @@ class _MonomialsMixin(TransformerMixin):
 
         Returns
         -------
-        features : {ndarray, sparse matrix} of shape (n_samples, n_features_out_)
+        features : {ndarray, sparse matrix} of shape (n_samples, `n_features_out_`)
             The monomials; sparse if ``X`` is.
         """
         check_is_fitted(self)
@@ -222,7 +222,7 @@ class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features seen during fit, if all of them are strings.
 
     Examples
@@ -276,7 +276,7 @@ class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features seen during fit, if all of them are strings.
 
     Examples
