@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import ParameterGrid, check_cv
@@ -13,7 +13,9 @@ from sklearn_sl._linalg import warn_indefinite
 from sklearn_sl._sklearn import Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge._expansion import (
+    KernelClassifierMixin,
     KernelExpansionMixin,
+    KernelRegressorMixin,
     indicators,
     precision,
     squeezed,
@@ -130,7 +132,7 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
             return self.cv
         position = np.full(len(labels), -1)
         position[used] = np.arange(len(used))
-        splitter = check_cv(self.cv, labels, classifier=isinstance(self, ClassifierMixin))
+        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
         splits = splitter.split(X, labels)
         folds = [fold_positions(train, test, position) for train, test in splits]
         # As if the rows of weight zero were not there: nothing to test, no fold.
@@ -184,9 +186,7 @@ def check_alphas(alphas):
     return alphas
 
 
-class KernelRidgeCV(
-    EstimatorMixin, KernelRidgeSearchMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
-):
+class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin, BaseEstimator):
     """Kernel ridge regression with the penalty and the kernel chosen in closed form.
 
     One eigendecomposition per kernel gives the exact leave-one-out, or K-fold,
@@ -389,25 +389,9 @@ class KernelRidgeCV(
 
         return score
 
-    def predict(self, X):
-        """Predict the targets of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            The predictions.
-        """
-        return self._evaluate(X)
-
 
 class KernelRidgeClassifierCV(
-    EstimatorMixin, KernelRidgeSearchMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin, KernelRidgeSearchMixin, KernelClassifierMixin, BaseEstimator
 ):
     """:class:`KernelRidgeClassifier` with the penalty and the kernel chosen in closed form.
 
@@ -586,34 +570,3 @@ class KernelRidgeClassifierCV(
             return call_scorer(scorer, answers, y[rows], None if weight is None else weight[rows])
 
         return score
-
-    def decision_function(self, X):
-        """Return the regression of the class indicators.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One score per class; for two classes one score, positive for
-            ``classes_[1]``.
-        """
-        return self._evaluate(X)
-
-    def predict(self, X):
-        """Predict the classes of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The class of each sample.
-        """
-        return self._classes_of(self.decision_function(X))

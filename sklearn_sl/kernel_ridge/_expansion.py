@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -50,11 +51,66 @@ class KernelExpansionMixin(KernelMachineMixin):
             values = gram_product(self.kernel_, X, X_fit, self.dual_coef_, encoded=True)
         return values + np.asarray(self.intercept_, dtype=values.dtype)
 
+
+class KernelRegressorMixin(KernelExpansionMixin, MultiOutputMixin, RegressorMixin):
+    """An expansion that predicts one or several numbers."""
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The predictions.
+        """
+        return self._evaluate(X)
+
     def _regression_data(self, X, y, sample_weight):
         """Return validated samples, numeric targets and weights or None."""
         X, y = self._validate_training(X, y, multi_output=True, y_numeric=True)
         y = y.astype(precision(X), copy=False)
         return X, y, check_sample_weight(sample_weight, X, dtype=y.dtype)
+
+
+class KernelClassifierMixin(KernelExpansionMixin, ClassifierMixin):
+    """An expansion that regresses the indicators of the classes."""
+
+    def decision_function(self, X):
+        """Return the regression of the class indicators.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score per class; for two classes one score, positive for
+            ``classes_[1]``.
+        """
+        return self._evaluate(X)
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of each sample.
+        """
+        return self._classes_of(self.decision_function(X))
 
     def _labelled_data(self, X, y, sample_weight):
         """Return samples, labels, weights with those of the classes, and weights without.

@@ -4,7 +4,7 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,9 @@ from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge import _solvers
 from sklearn_sl.kernel_ridge._expansion import (
+    KernelClassifierMixin,
     KernelExpansionMixin,
+    KernelRegressorMixin,
     indicators,
     precision,
     squeezed,
@@ -58,7 +60,9 @@ class KernelRidgeMixin(KernelExpansionMixin):
         self.jitter_ = float(np.max(fit.jitter))
         self.n_iter_ = fit.n_iter
         self.solver_ = fit.solver
+        # What the leverages need, whatever becomes of the parameters after the fit.
         self._alpha, self._weight, self._jitter = alpha, weight, fit.jitter
+        self._options = {"fit_intercept": self.fit_intercept}
         self._dof, self._leverage = fit.dof, None
 
     def _solve_samples(self, X, y, alpha, weight, kernel):
@@ -131,14 +135,13 @@ class KernelRidgeMixin(KernelExpansionMixin):
     def _compute_leverages(self):
         used = np.flatnonzero(self._weight)
         X, weight = self.X_fit_[used], self._weight[used]
-        options = {"fit_intercept": self.fit_intercept}
         leverages = np.zeros((len(self._weight), len(self._alpha)))
         if self.solver_ == "primal":
-            leverages[used] = _solvers.primal_leverages(X, self._alpha, weight, **options)
+            leverages[used] = _solvers.primal_leverages(X, self._alpha, weight, **self._options)
         else:
             fill = gram_filler(self.kernel_, X, used)
             leverages[used] = _solvers.exact_leverages(
-                fill, len(used), self._alpha, self._jitter, weight, **options
+                fill, len(used), self._alpha, self._jitter, weight, **self._options
             )
         return leverages
 
@@ -169,9 +172,7 @@ def check_alpha(alpha, n_targets):
     return np.broadcast_to(alpha, (n_targets,)).copy()
 
 
-class KernelRidge(
-    EstimatorMixin, KernelRidgeMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
-):
+class KernelRidge(EstimatorMixin, KernelRidgeMixin, KernelRegressorMixin, BaseEstimator):
     """Kernel ridge regression.
 
     Minimises ``sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2`` over the
@@ -357,24 +358,8 @@ class KernelRidge(
         self._fit_targets(X, y, weight)
         return self
 
-    def predict(self, X):
-        """Predict the targets of samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            The predictions.
-        """
-        return self._evaluate(X)
-
-
-class KernelRidgeClassifier(EstimatorMixin, KernelRidgeMixin, ClassifierMixin, BaseEstimator):
+class KernelRidgeClassifier(EstimatorMixin, KernelRidgeMixin, KernelClassifierMixin, BaseEstimator):
     """Classification by kernel ridge regression of the class indicators.
 
     Every class has a target, one for its samples and zero for the others; a
@@ -542,34 +527,3 @@ class KernelRidgeClassifier(EstimatorMixin, KernelRidgeMixin, ClassifierMixin, B
         X, y, weight, _ = self._labelled_data(X, y, sample_weight)
         self._fit_targets(X, indicators(y, self.classes_, precision(X)), weight)
         return self
-
-    def decision_function(self, X):
-        """Return the regression of the class indicators.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One score per class; for two classes one score, positive for
-            ``classes_[1]``.
-        """
-        return self._evaluate(X)
-
-    def predict(self, X):
-        """Predict the classes of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The class of each sample.
-        """
-        return self._classes_of(self.decision_function(X))

@@ -687,3 +687,11 @@ def test_machine_is_the_end_of_a_pipeline(rng):
     pipeline = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")).fit(X, y)
     alone = KernelRidge(kernel="rbf").fit(scaler.transform(X), y)
     np.testing.assert_array_equal(pipeline.predict(X_test), alone.predict(scaler.transform(X_test)))
+
+
+def test_leverages_are_those_of_the_fit_after_parameters_have_changed(rng):
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    model = KernelRidge(0.3, kernel="rbf", fit_intercept=True).fit(X, y)
+    expected = KernelRidge(0.3, kernel="rbf", fit_intercept=True).fit(X, y).leverage_
+    model.set_params(fit_intercept=False, alpha=9.0, kernel="linear")
+    np.testing.assert_allclose(model.leverage_, expected, **EXACT)
