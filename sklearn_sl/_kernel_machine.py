@@ -98,7 +98,13 @@ class KernelMachineMixin:
 
 def as_objects(X):
     """Return a sequence of strings, sets or other objects as a one-dimensional array."""
-    items = list(X) if not hasattr(X, "ravel") else list(np.ravel(X))
+    shape = getattr(X, "shape", (0,))
+    if len(shape) > 1 and shape[1] != 1:
+        raise ValueError(
+            f"The kernel compares strings, sets or other objects, but X is a table of shape {shape}: "
+            "pass one object per sample, or choose a kernel of vectors."
+        )
+    items = list(np.ravel(X)) if hasattr(X, "ravel") or len(shape) > 1 else list(X)
     objects = np.empty(len(items), dtype=object)
     objects[:] = items
     return objects

@@ -266,7 +266,7 @@ def _jitters(store):
 def with_jitter(shift, jitter):
     """Return the shift with jitter in proportion: two equal rows stay one of weight two."""
     smallest = shift.min()
-    return shift * (1 + jitter / smallest) if smallest > 0 else shift + jitter
+    return shift + jitter * (shift / smallest if smallest > 0 else 1)
 
 
 def inverse_diagonal(store, shift):

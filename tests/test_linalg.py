@@ -191,6 +191,7 @@ def test_jitter_is_in_proportion_to_the_shift():
     np.testing.assert_array_equal(_linalg.with_jitter(shift, 0.0), shift)
     np.testing.assert_allclose(_linalg.with_jitter(shift, 1e-9), [1e-9, 2e-9, 4e-9], rtol=1e-12)
     np.testing.assert_array_equal(_linalg.with_jitter(np.zeros(2), 1e-9), [1e-9, 1e-9])
+    np.testing.assert_array_equal(_linalg.with_jitter(np.full(2, 1e-300), 1e13), [1e13, 1e13])
 
 
 def test_jitter_is_large_enough_for_the_solution_to_mean_something():
