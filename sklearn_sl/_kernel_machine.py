@@ -101,8 +101,8 @@ def as_objects(X):
     shape = getattr(X, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
-            f"The kernel compares strings, sets or other objects, but X is a table of shape {shape}: "
-            "pass one object per sample, or choose a kernel of vectors."
+            "The kernel compares strings, sets or other objects, but X is a table of shape "
+            f"{shape}: pass one object per sample, or choose a kernel of vectors."
         )
     items = list(np.ravel(X)) if hasattr(X, "ravel") or len(shape) > 1 else list(X)
     objects = np.empty(len(items), dtype=object)
