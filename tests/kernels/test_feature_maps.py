@@ -9,7 +9,6 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_sl.kernels import _feature_maps
 from sklearn_sl.kernels._feature_maps import CorrelationFeatures, LiteralFeatures, SubsetFeatures
@@ -22,11 +21,6 @@ CONFIGURATIONS = [
     CorrelationFeatures(),
     CorrelationFeatures(scaled=True),
 ]
-
-
-@parametrize_with_checks(CONFIGURATIONS)
-def test_every_configuration_meets_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
