@@ -6,8 +6,10 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
 
-# A tile of this many numbers stays in a core's second-level cache.
-TILE_ENTRIES = 2**18
+from sklearn_sl._threads import for_each
+
+# The side of a square tile, 2 MB of float64, that stays in a core's second-level cache.
+TILE_SIDE = 512
 SMALLEST = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
 
 
@@ -35,6 +37,8 @@ class Kernel(gp.Kernel):
     accepts_sparse = False
     positive_definite = True
     nonnegative_input = False
+    # Whether tiles may be filled by several threads at once.
+    concurrent = False
 
     @property
     def requires_vector_input(self):
@@ -73,8 +77,7 @@ class Kernel(gp.Kernel):
         Y = self._inputs(Y)
         K = np.empty((n_rows(X), n_rows(Y)), dtype=result_type(X, Y))
         fill = guarded_tiles(self, X, Y)
-        for rows, cols in tile_slices(*K.shape):
-            fill(rows, cols, K[rows, cols])
+        share_out(self, lambda tile: fill(*tile, K[tile]), tile_slices(*K.shape))
         return K
 
     def diag(self, X):
@@ -191,10 +194,20 @@ def result_type(*inputs):
     return np.dtype(np.float32 if single else np.float64)
 
 
+def slices(n, step):
+    """Return slices that cut ``n`` items into pieces of ``step``."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
 def row_blocks(n, width):
     """Return slices that cut ``n`` rows of ``width`` numbers into blocks of a few MB."""
-    step = max(16, min(1024, 4 * TILE_ENTRIES // max(width, 1)))
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    return slices(n, max(16, min(1024, 4 * TILE_SIDE**2 // max(width, 1))))
+
+
+def column_blocks(n, m):
+    """Return slices that cut the columns of ``n`` rows into tiles, two at least if it pays."""
+    step = max(TILE_SIDE, TILE_SIDE**2 // max(n, 1))
+    return slices(m, min(step, max(TILE_SIDE, -(-m // 2))))
 
 
 def tile_slices(n, m, *, upper=False):
@@ -203,10 +216,12 @@ def tile_slices(n, m, *, upper=False):
     With ``upper=True`` the matrix is symmetric, and the tiles that touch its
     upper triangle are returned, diagonal tiles square.
     """
-    step = int(np.sqrt(TILE_ENTRIES))
-    rows = [slice(start, min(start + step, n)) for start in range(0, n, step)]
-    cols = [slice(start, min(start + step, m)) for start in range(0, m, step)]
-    return [(r, c) for r in rows for c in cols if not upper or c.start >= r.start]
+    return [
+        (rows, cols)
+        for rows in slices(n, TILE_SIDE)
+        for cols in slices(m, TILE_SIDE)
+        if not upper or cols.start >= rows.start
+    ]
 
 
 def tiles(kernel, X, Y):
@@ -324,13 +339,17 @@ def gram(kernel, X, *, out=None, mirror=True, encoded=False):
     n = n_rows(X)
     K = np.empty((n, n), dtype=result_type(X)) if out is None else out
     fill = guarded_tiles(kernel, X, X)
-    for rows, cols in tile_slices(n, n, upper=True):
-        tile = K[rows, cols]
+
+    def fill_both(place):
+        rows, cols = place
+        tile = K[place]
         fill(rows, cols, tile)
         if mirror and rows == cols:
             np.copyto(tile, tile.T.copy(), where=np.tri(len(tile), k=-1, dtype=bool))
         elif mirror:
             K[cols, rows] = tile.T
+
+    share_out(kernel, fill_both, tile_slices(n, n, upper=True))
     return K
 
 
@@ -377,7 +396,11 @@ def gram_blocks(kernel, X, Y, *, encoded=False):
     buffer = np.empty((blocks[0].stop if blocks else 0, m), dtype=result_type(X, Y))
     for rows in blocks:
         block = buffer[: rows.stop - rows.start]
-        fill(rows, slice(0, m), block)
+
+        def fill_part(cols, rows=rows, block=block):
+            fill(rows, cols, block[:, cols])
+
+        share_out(kernel, fill_part, column_blocks(len(block), m))
         yield rows, block
 
 
@@ -415,10 +438,29 @@ def gram_product(kernel, X, Y, coef, *, encoded=False):
     """
     if not encoded:
         X, Y = encode(kernel, X), encode(kernel, Y)
-    product = np.empty((n_rows(X), *coef.shape[1:]), dtype=np.result_type(result_type(X, Y), coef))
-    for rows, block in gram_blocks(kernel, X, Y, encoded=True):
-        np.matmul(block, coef, out=product[rows])
+    n, m = n_rows(X), n_rows(Y)
+    product = np.empty((n, *coef.shape[1:]), dtype=np.result_type(result_type(X, Y), coef))
+    fill = guarded_tiles(kernel, X, Y)
+
+    def multiply(rows):
+        total = np.zeros_like(product[rows])
+        for cols in column_blocks(len(total), m):
+            tile = np.empty((len(total), cols.stop - cols.start), dtype=result_type(X, Y))
+            fill(rows, cols, tile)
+            total += tile @ coef[cols]
+        product[rows] = total
+
+    share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))
     return product
+
+
+def share_out(kernel, work, pieces):
+    """Do the pieces of work on a kernel matrix, by several threads if the kernel allows."""
+    if getattr(kernel, "concurrent", False):
+        for_each(work, pieces)
+    else:
+        for piece in pieces:
+            work(piece)
 
 
 def flush(K):

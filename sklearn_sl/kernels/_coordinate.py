@@ -15,6 +15,8 @@ class CoordinateKernel(Kernel):
     row ``t``, and ``_finish(state)``.
     """
 
+    concurrent = True
+
     def _tiles(self, X, Y):
         def fill(rows, cols, out):
             state = self._start(out.shape, out.dtype)

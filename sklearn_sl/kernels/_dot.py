@@ -20,6 +20,7 @@ class DotKernel(Kernel):
     """
 
     accepts_sparse = True
+    concurrent = True
 
     def _tiles(self, X, Y):
         def fill(rows, cols, out):

@@ -46,6 +46,10 @@ class _Operator(Kernel):
         )
 
     @property
+    def concurrent(self):
+        return all(getattr(k, "concurrent", False) for k in self._members)
+
+    @property
     def nonnegative_input(self):
         return any(getattr(k, "nonnegative_input", False) for k in self._members)
 

@@ -22,6 +22,7 @@ class RadialKernel(Kernel):
     """
 
     accepts_sparse = True
+    concurrent = True
     # Whether the kernel has a kink at distance zero, where the rounding error of
     # a squared distance, about 1e-16, would show as its square root.
     kink = False
