@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._spectrum import Spectrum, check_spectrum_memory
+from sklearn_sl._threads import for_each
 from sklearn_sl.kernels._base import encode, gram, n_rows, tile_slices
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._dot import Linear
@@ -54,10 +55,14 @@ def negated_distance_matrix(X, *, kink):
     n = n_rows(X)
     S = np.empty((n, n))
     fill = negated_squared_distances(X, X, kink=kink)
-    for rows, cols in tile_slices(n, n, upper=True):
-        fill(rows, cols, S[rows, cols])
+
+    def fill_both(place):
+        rows, cols = place
+        fill(rows, cols, S[place])
         if rows != cols:
-            S[cols, rows] = S[rows, cols].T
+            S[cols, rows] = S[place].T
+
+    for_each(fill_both, tile_slices(n, n, upper=True))
     return S
 
 
