@@ -190,3 +190,9 @@ def test_wheel_installs_and_imports_in_a_new_environment(dist, venv_python, tmp_
         venv_python, "-c", f"{imports}import sklearn_sl; print(sklearn_sl.__file__)", cwd=tmp_path
     )
     assert Path(location.strip()).is_relative_to(site_packages)
+
+
+def test_every_test_that_the_theory_table_names_exists():
+    named = re.findall(r"``(tests/[\w/]+\.py)::(\w+)``", (ROOT / "doc/theory.rst").read_text())
+    assert named
+    assert not [name for path, name in named if f"def {name}(" not in (ROOT / path).read_text()]
