@@ -93,12 +93,12 @@ def fit_context(*, prefer_skip_nested_validation):
 
 
 class Progress:
-    """The steps of a fit, told to the estimator's callbacks.
+    """The steps of a fit, told to the estimator's callbacks::
 
-    >>> with Progress(estimator, name="pass", total=10) as progress:  # doctest: +SKIP
-    ...     while not (done or progress.stop):
-    ...         with progress.step():
-    ...             done = work()
+        with Progress(estimator, name="pass", total=10) as progress:
+            while not (done or progress.stop):
+                with progress.step():
+                    done = work()
 
     ``stop`` is true once a callback has asked for the end. To be entered once in
     a fit; an exception passes through without further calls.
