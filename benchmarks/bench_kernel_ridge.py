@@ -59,11 +59,11 @@ class Sizes(NamedTuple):
     components: int = 3_000
     strings: int = 500
     length: int = 200
-    grid_search_once: bool = False
+    slow_once: bool = False
 
 
 SIZES = {
-    "quick": Sizes(3, large=(20_000, 50_000, 100_000), grid_search_once=True),
+    "quick": Sizes(3, large=(20_000, 50_000, 100_000), slow_once=True),
     "full": Sizes(5),
 }
 
@@ -284,10 +284,8 @@ def select_job(sizes):
         OURS: estimator(
             partial(KernelRidgeCV, alphas=ALPHAS, kernel="rbf", kernel_grid={"gamma": list(GAMMAS)})
         ),
-        "GridSearchCV n_jobs=1": grid_search(once=sizes.grid_search_once),
-        "GridSearchCV n_jobs=1, one BLAS thread": grid_search(
-            threads=1, once=sizes.grid_search_once
-        ),
+        "GridSearchCV n_jobs=1": grid_search(once=sizes.slow_once),
+        "GridSearchCV n_jobs=1, one BLAS thread": grid_search(threads=1, once=sizes.slow_once),
         "GridSearchCV n_jobs=2": grid_search(n_jobs=2),
         "himalaya": optional_peer(
             "himalaya.kernel_ridge", lambda module: estimator(partial(HimalayaSearch, module))
@@ -388,16 +386,16 @@ def large_job(sizes):
     """Approximate solvers on n where the Gram matrix no longer fits."""
     options = {"alpha": ALPHA, "kernel": "rbf", "gamma": GAMMA}
     approximate = options | {"n_components": sizes.components, "random_state": 0}
-    first = sizes.large[0]
+    first, once = sizes.large[0], sizes.slow_once
     return Job(
         "large",
         lambda n: friedman(n, 5_000),
         {
-            "nystrom": estimator(partial(KernelRidge, solver="nystrom", **approximate)),
-            "cg": estimator(partial(KernelRidge, solver="cg", **approximate)),
+            "nystrom": estimator(partial(KernelRidge, solver="nystrom", **approximate), once=once),
+            "cg": estimator(partial(KernelRidge, solver="cg", **approximate), once=once),
             "exact": estimator(partial(KernelRidge, **options), once=True, max_size=first),
             "scikit-learn Nystroem + Ridge": estimator(
-                partial(nystroem_pipeline, sizes.components)
+                partial(nystroem_pipeline, sizes.components), once=once
             ),
         },
         same_quality("r2", 0.05),

@@ -396,11 +396,7 @@ def gram_blocks(kernel, X, Y, *, encoded=False):
     buffer = np.empty((blocks[0].stop if blocks else 0, m), dtype=result_type(X, Y))
     for rows in blocks:
         block = buffer[: rows.stop - rows.start]
-
-        def fill_part(cols, rows=rows, block=block):
-            fill(rows, cols, block[:, cols])
-
-        share_out(kernel, fill_part, column_blocks(len(block), m))
+        fill(rows, slice(0, m), block)
         yield rows, block
 
 
