@@ -12,12 +12,8 @@ import inspect
 from sklearn import base
 from sklearn.utils import validation
 from sklearn.utils._param_validation import (
-    HasMethods,
     Interval,
-    Options,
     StrOptions,
-    generate_invalid_param_val,
-    validate_params,
 )
 
 try:
@@ -49,15 +45,11 @@ except ImportError:  # scikit-learn < 1.9
 
 __all__ = [
     "CallbackSupportMixin",
-    "HasMethods",
     "Interval",
-    "Options",
     "Progress",
     "StrOptions",
     "check_sample_weight",
     "fit_context",
-    "generate_invalid_param_val",
-    "validate_params",
     "with_callbacks",
 ]
 

@@ -132,7 +132,21 @@ class GeneralLinear(Kernel):
         return f"GeneralLinear(A of order {len(self.A)})"
 
 
-class Polynomial(DotKernel):
+class _Affine(DotKernel):
+    """A map of ``gamma x't + coef0``."""
+
+    @property
+    def hyperparameter_gamma(self):
+        """The factor of the inner product."""
+        return positive("gamma", self.gamma, self.gamma_bounds)
+
+    @property
+    def hyperparameter_coef0(self):
+        """The constant."""
+        return positive("coef0", self.coef0, self.coef0_bounds)
+
+
+class Polynomial(_Affine):
     """The polynomial kernel ``K(x, t) = (gamma x't + coef0)**degree``.
 
     ``coef0 = 0`` gives the homogeneous kernel, the inner product of all ordered
@@ -176,16 +190,6 @@ class Polynomial(DotKernel):
         self.coef0 = coef0
         self.gamma_bounds = gamma_bounds
         self.coef0_bounds = coef0_bounds
-
-    @property
-    def hyperparameter_gamma(self):
-        """The factor of the inner product."""
-        return positive("gamma", self.gamma, self.gamma_bounds)
-
-    @property
-    def hyperparameter_coef0(self):
-        """The constant."""
-        return positive("coef0", self.coef0, self.coef0_bounds)
 
     @property
     def positive_definite(self):
@@ -313,7 +317,7 @@ class Exponential(_Scaled):
         return f"Exponential(a={self.a:.3g})"
 
 
-class Sigmoid(DotKernel):
+class Sigmoid(_Affine):
     """The sigmoid ``K(x, t) = tanh(gamma x't + coef0)``. Not positive semi-definite.
 
     No choice of its parameters makes every Gram matrix positive semi-definite:
@@ -348,16 +352,6 @@ class Sigmoid(DotKernel):
         self.coef0 = coef0
         self.gamma_bounds = gamma_bounds
         self.coef0_bounds = coef0_bounds
-
-    @property
-    def hyperparameter_gamma(self):
-        """The factor of the inner product."""
-        return positive("gamma", self.gamma, self.gamma_bounds)
-
-    @property
-    def hyperparameter_coef0(self):
-        """The constant."""
-        return positive("coef0", self.coef0, self.coef0_bounds)
 
     def _map(self, S):
         S *= self.gamma
