@@ -112,12 +112,13 @@ class Progress:
             self._root.call_on_fit_task_end(estimator=self.estimator)
 
     @contextlib.contextmanager
-    def step(self):
-        """Surround one step."""
+    def step(self, metadata=None):
+        """Surround one step; ``metadata``, a dict, is told at its end."""
         task = self._root.subcontext(task_name=self.name)
         task.call_on_fit_task_begin(estimator=self.estimator)
         yield
-        self.stop = bool(task.call_on_fit_task_end(estimator=self.estimator))
+        told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)
+        self.stop = bool(told)
 
 
 def check_sample_weight(sample_weight, X, dtype=None):

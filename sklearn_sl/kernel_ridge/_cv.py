@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import ParameterGrid, check_cv
 
-from sklearn_sl._kernel_machine import KernelMachineMixin
+from sklearn_sl._kernel_machine import KernelMachineMixin, precision
 from sklearn_sl._linalg import warn_indefinite
 from sklearn_sl._sklearn import Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
@@ -17,7 +17,6 @@ from sklearn_sl.kernel_ridge._expansion import (
     KernelExpansionMixin,
     KernelRegressorMixin,
     indicators,
-    precision,
     squeezed,
 )
 from sklearn_sl.kernel_ridge._selection import (

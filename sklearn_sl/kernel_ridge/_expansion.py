@@ -3,11 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin
+from sklearn_sl._kernel_machine import KernelMachineMixin, class_factors, precision
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl.kernels._base import encode, gram_product
 from sklearn_sl.kernels._dot import Linear
@@ -153,23 +152,8 @@ def squeezed(values, ravel):
     return values[..., 0] if ravel else values
 
 
-def precision(X):
-    """Return the floating-point type of the samples: float32 is kept, all else is float64."""
-    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-
-
 def indicators(y, classes, dtype):
     """Return -1 and 1 for two classes, and a column of zeros and ones per class for more."""
     if len(classes) == 2:
         return np.where(y == classes[1], 1, -1).astype(dtype)
     return (y[:, None] == classes).astype(dtype)
-
-
-def class_factors(class_weight, y, weight):
-    """Return the weight of each sample's class; "balanced" counts the samples by weight."""
-    if class_weight != "balanced" or weight is None:
-        return compute_sample_weight(class_weight, y)
-    codes = np.unique(y, return_inverse=True)[1]
-    totals = np.bincount(codes, weights=weight)
-    shares = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-    return (weight.sum() / np.count_nonzero(totals) * shares)[codes]

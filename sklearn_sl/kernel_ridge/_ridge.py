@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
+from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram, precision
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge import _solvers
@@ -18,7 +18,6 @@ from sklearn_sl.kernel_ridge._expansion import (
     KernelExpansionMixin,
     KernelRegressorMixin,
     indicators,
-    precision,
     squeezed,
 )
 from sklearn_sl.kernels._base import encode

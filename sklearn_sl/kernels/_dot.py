@@ -29,6 +29,13 @@ class DotKernel(Kernel):
 
         return fill
 
+    def _product_form(self, X):
+        """Return float32 ``U, V`` and a map in place with ``K ~ map(UV')``; None if too rough."""
+        if sp.issparse(X):
+            return None
+        single = np.ascontiguousarray(X, dtype=np.float32)
+        return single, single, self._map
+
     def _diagonal(self, X):
         squares = row_norms(X, squared=True)
         self._map(squares)

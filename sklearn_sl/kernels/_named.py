@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
+from sklearn_sl.kernels._base import Kernel, check_vectors, n_rows, resolve, slices
 from sklearn_sl.kernels._compose import Normalized
 from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
@@ -74,6 +74,41 @@ class PairwiseFunction(Kernel):
         return f"{self.metric!r}" if isinstance(self.metric, str) else "callable"
 
 
+class MatrixFunction(Kernel):
+    """A function of two sets of samples that returns their matrix of kernel values."""
+
+    def __init__(self, function, params=None):
+        self.function = function
+        self.params = params
+
+    def _inputs(self, X):
+        return X
+
+    def _tiles(self, X, Y):
+        def fill(rows, cols, out):
+            values = np.asarray(self._evaluate(X[rows], Y[cols]))
+            if values.shape != out.shape:
+                raise ValueError(
+                    f"The kernel function returned an array of shape {values.shape} for "
+                    f"{out.shape[0]} and {out.shape[1]} samples: it must return a matrix "
+                    "with a row for each of the former and a column for each of the latter."
+                )
+            out[...] = values
+
+        return fill
+
+    def _diagonal(self, X):
+        """Return the diagonal, read off the square tiles along it."""
+        pieces = [X[piece] for piece in slices(n_rows(X), 64)]
+        return np.concatenate([np.diagonal(self._evaluate(piece, piece)) for piece in pieces])
+
+    def _evaluate(self, X, Y):
+        return self.function(X, Y, **(self.params or {}))
+
+    def __repr__(self):
+        return "callable"
+
+
 def as_kernel(kernel, X, *, gamma=None, degree=3, coef0=1, kernel_params=None, sample_weight=None):
     """Return the kernel object, without data-dependent parameters, that the user asked for."""
     if isinstance(kernel, gp.Kernel):
@@ -89,11 +124,28 @@ def as_kernel(kernel, X, *, gamma=None, degree=3, coef0=1, kernel_params=None, s
 
 
 def _gamma(name, gamma, X, sample_weight):
-    if isinstance(gamma, str):
+    if gamma == "median":
         return median_gamma(X, sample_weight=sample_weight)
+    if gamma == "scale":
+        variance = _variance(X, sample_weight)
+        return 1 / (max(X.shape[1], 1) * variance) if variance > 0 else 1.0
+    if gamma == "auto":
+        return 1 / max(X.shape[1], 1)
     if gamma is not None:
         return float(gamma)
     return 1.0 if name == "chi2" else 1 / max(X.shape[1], 1)
+
+
+def _variance(X, sample_weight):
+    """Return the variance of all entries of ``X``, those of a row with its weight."""
+    if sample_weight is None:
+        if sp.issparse(X):
+            return X.multiply(X).mean() - X.mean() ** 2
+        return X.var(dtype=np.float64)
+    weight = sample_weight / sample_weight.sum()
+    if sp.issparse(X):
+        return (weight @ X.multiply(X).mean(axis=1) - (weight @ X.mean(axis=1)) ** 2).item()
+    return weight @ ((X - weight @ X.mean(axis=1, dtype=np.float64)) ** 2).mean(axis=1)
 
 
 def _named(name, gamma, degree, coef0):

@@ -6,11 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, kve
 from sklearn.gaussian_process.kernels import Hyperparameter
+from sklearn.utils.extmath import row_norms
 
 from sklearn_sl.kernels._base import Kernel, flush, n_rows
 from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._dot import positive
+
+# Squared distances from the centre up to which a float32 product has an error below 1e-3.
+ROUGH = 2000.0
 
 
 class RadialKernel(Kernel):
@@ -42,6 +46,24 @@ class RadialKernel(Kernel):
                 flush(out)
 
         return fill
+
+    def _product_form(self, X):
+        """Return float32 ``U, V`` and a map in place with ``K ~ map(UV')``; None if too rough."""
+        if sp.issparse(X) or self.kink:
+            return None
+        scaled = (X - X.mean(axis=0)) * self._scale()
+        squares = row_norms(scaled, squared=True)
+        if not squares.max(initial=0) < ROUGH:
+            return None
+        ones = np.ones(len(X))
+        left = np.column_stack([sqrt(2) * scaled, -squares, ones])
+        right = np.column_stack([sqrt(2) * scaled, ones, -squares])
+        return left.astype(np.float32), right.astype(np.float32), self._map_rough
+
+    def _map_rough(self, S):
+        """Replace ``S``, squared distances with rounding errors, by kernel values."""
+        np.minimum(S, 0, out=S)
+        self._map(S)
 
     def _diagonal(self, X):
         return np.ones(n_rows(X), dtype=X.dtype)

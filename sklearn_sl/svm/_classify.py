@@ -1,0 +1,467 @@
+"""Classification by support vector machines, one against one."""
+
+from itertools import combinations
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._kernel_machine import class_factors
+from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.svm._base import SupportVectorMixin, as_stored
+from sklearn_sl.svm._gram import SubGram, whole_matrix
+from sklearn_sl.svm._hard_margin import solve_hard_margin
+from sklearn_sl.svm._problem import margin_problem
+from sklearn_sl.svm._solver import EXACT, POLISHED, solve
+
+
+class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
+    """C-support vector classification by SMO, with certificates.
+
+    For two classes with signs ``y_i = -1`` and ``1``, minimises ``||f||**2 / 2 + sum_i C_i
+    max(0, 1 - y_i (f(x_i) + b))`` over the functions ``f`` of the kernel's Hilbert space and the
+    intercept ``b``, where ``C_i`` is ``C`` times the weights of the sample and of its class. The
+    minimiser is ``f = sum_i y_i alpha_i K(x_i, .)``, where ``alpha`` maximises the dual objective
+    ``sum_i alpha_i - sum_ij y_i y_j alpha_i alpha_j K(x_i, x_j) / 2`` subject to ``0 <= alpha_i <=
+    C_i`` and ``sum_i y_i alpha_i = 0``. More classes are told apart one against one.
+
+    In the form ``sum_i max(0, 1 - y_i f_i) + lambda ||f||**2`` of the same problem, ``lambda = 1 /
+    (2 C)``; with a mean over ``n`` samples in place of the sum, ``lambda = 1 / (2 C n)``.
+
+    The parameters and attributes are those of :class:`sklearn.svm.SVC`, and more.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of the slack, positive. ``np.inf`` asks for a hard margin, and raises
+        :class:`NotSeparableError` if there is none.
+
+    kernel : str, kernel object or callable, default="rbf"
+        "linear", "poly", "rbf", "sigmoid", "precomputed" (``X`` is the Gram matrix), further
+        names of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a kernel of
+        :mod:`sklearn_sl.kernels` or of scikit-learn, or a function of two sets of samples that
+        returns the matrix of their kernel values.
+
+    degree : float, default=3
+        The degree of "poly".
+
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        The ``gamma`` of the named kernels. "scale" is ``1 / (n_features * variance of X)``,
+        where samples count by their weights, "auto" is ``1 / n_features``, "median" is
+        :func:`~sklearn_sl.kernels.median_gamma`.
+
+    coef0 : float, default=0.0
+        The constant of "poly" and "sigmoid".
+
+    shrinking : bool, default=True
+        Whether the solver leaves out, for a while, the samples that violate nothing.
+
+    probability : bool, default="deprecated"
+        Must not be true: use :class:`sklearn.calibration.CalibratedClassifierCV`.
+
+    tol : float, default=1e-3
+        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
+        to rounding errors all the same.
+
+    cache_size : float, default=200
+        The most memory for kernel values, in MB.
+
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, by which the ``C`` of their samples is multiplied; "balanced"
+        gives all classes the same total.
+
+    verbose : bool, default=False
+        Whether to print the violation from time to time.
+
+    max_iter : int, default=-1
+        The most steps of the solver for a pair of classes. -1 is ten million, or a hundred per
+        sample if that is more.
+
+    decision_function_shape : {"ovo", "ovr"}, default="ovr"
+        Whether ``decision_function`` returns a score for each class or for each pair of classes.
+
+    break_ties : bool, default=False
+        Whether ``predict`` follows the scores of "ovr" where several classes win the same number
+        of duels. If not, the first of them is predicted.
+
+    random_state : int, RandomState instance or None, default=None
+        Has no effect, as in scikit-learn without ``probability``: nothing here is random.
+
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The loss: "squared_hinge" has ``sum_i C_i max(0, 1 - y_i f_i)**2``, the 2-norm soft margin.
+
+    fit_intercept : bool, default=True
+        Whether to fit the intercept ``b``. Without it the machine is homogeneous, and the dual has
+        no equality constraint.
+
+    kernel_params : dict, default=None
+        Further arguments of a kernel given as a function.
+
+    n_jobs : int, default=None
+        The number of threads that solve pairs of classes side by side; None is 1 unless in a
+        :obj:`joblib.parallel_backend` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes; one whose samples all have weight zero is not there.
+
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+
+    support_ : ndarray of shape (n_SV,)
+        The support vectors as rows of the training set, class by class.
+
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+        The support vectors; empty if the kernel is "precomputed".
+
+    n_support_ : ndarray of shape (n_classes,)
+        The number of support vectors of each class.
+
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
+        The coefficients ``y_i alpha_i``; with more than two classes laid out as in scikit-learn.
+
+    intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        The intercepts: the mean over the free support vectors, or the middle of the interval of
+        minimisers of the loss where there is none.
+
+    coef_ : {ndarray, sparse matrix} of shape (n_classes * (n_classes - 1) / 2, n_features)
+        The weights of the features; for a linear kernel only.
+
+    dual_objective_, primal_objective_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        The two objectives, for each pair of classes. The optimum lies between them.
+
+    duality_gap_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        Their difference: a bound on what is missing to the optimum.
+
+    kkt_violation_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        The violation of the optimality conditions, recomputed in float64.
+
+    margin_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        ``1 / ||f||``, the distance from the separating hyperplane to ``f = 1``.
+
+    n_iter_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        The steps taken.
+
+    converged_ : bool
+        Whether all violations are at most ``tol``.
+
+    fit_status_ : int
+        0 if converged, 1 otherwise.
+
+    kernel_ : kernel object or None
+        The kernel in use, every parameter a number; None if precomputed.
+
+    shape_fit_ : tuple of int
+        The shape of the training set.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    SVR : The regression.
+    sklearn.svm.LinearSVC : Many samples and a linear kernel, without the dual.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SVC(C=10.0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.99
+    >>> bool(model.duality_gap_.max() < 1e-9)
+    True
+
+    The optimal separating hyperplane of four points:
+
+    >>> import numpy as np
+    >>> X = [[1.0, 1.0], [2.0, 2.0], [-1.0, -1.0], [0.0, -1.0]]
+    >>> model = SVC(C=np.inf, kernel="linear").fit(X, [1, 1, -1, -1])
+    >>> model.coef_.round(4), model.intercept_.round(4), model.margin_.round(4)
+    (array([[0.4, 0.8]]), array([-0.2]), array([1.118]))
+    """
+
+    _parameter_constraints = {
+        **SupportVectorMixin._parameter_constraints,
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "probability": ["boolean", StrOptions({"deprecated"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "decision_function_shape": [StrOptions({"ovo", "ovr"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [int, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability="deprecated",
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        loss="hinge",
+        fit_intercept=True,
+        kernel_params=None,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.kernel_params = kernel_params
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Training data; a matrix of kernel values if the kernel is
+            "precomputed"; strings or sets if the kernel compares these.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
+            a weight of zero the same as a removed row.
+
+        Returns
+        -------
+        self : SVC
+            The fitted estimator.
+        """
+        self._refuse_probability()
+        X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
+        used, codes = self._class_order(y, cost)
+        kernel = self._kernel_object(X, own_weight)
+        gram = self._gram_of(kernel, X, used)
+        pairs = pairs_of(codes, len(self.classes_))
+        solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs)
+        self._expand(X, kernel, used, codes, pairs, solutions)
+        self._certify(solutions)
+        return self
+
+    def _refuse_probability(self):
+        if self.probability is True:
+            raise ValueError(
+                "SVC has no probability=True, whose probabilities may contradict the predictions: "
+                "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False) instead."
+            )
+
+    def _labelled_data(self, X, y, sample_weight):
+        """Return samples, labels, the weights of samples and classes, and those of samples alone.
+
+        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
+        """
+        X, y = self._validate_training(X, y)
+        check_classification_targets(y)
+        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        cost = np.ones(len(y)) if own_weight is None else own_weight
+        if self.class_weight is not None:
+            cost = cost * class_factors(self.class_weight, y, own_weight)
+        self.classes_ = np.unique(y[cost > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class with samples of positive weight."
+            )
+        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
+        plain = 1.0 if own_weight is None else own_weight[first]
+        self.class_weight_ = cost[first] / plain
+        return X, y, cost, own_weight
+
+    def _class_order(self, y, cost):
+        """Return the rows of positive weight, class by class, and their classes as numbers."""
+        rows = np.flatnonzero(cost > 0)
+        codes = np.searchsorted(self.classes_, y[rows])
+        order = np.argsort(codes, kind="stable")
+        return rows[order], codes[order]
+
+    def _solve_pairs(self, gram, codes, cost, pairs):
+        """Return the solutions of all pairs of classes, the first of them positive."""
+        options = self._solver_options | {"polish": gram.n <= POLISHED}
+        solve_one = solve_hard_margin if np.isinf(self.C) else solve
+        values = self._shared_matrix(gram) if len(pairs) > 1 else None
+
+        def solve_pair(first, rows):
+            problem = margin_problem(
+                np.where(codes[rows] == first, 1.0, -1.0),
+                cost[rows],
+                squared=self.loss == "squared_hinge",
+                intercept=self.fit_intercept,
+            )
+            part = gram if len(pairs) == 1 else SubGram(gram, rows, values)
+            return solve_one(problem, part, watch=watch, **options)
+
+        with self._watch() as watch:
+            if len(pairs) == 1 or self.n_jobs in (None, 1):
+                return [solve_pair(first, rows) for first, _, rows in pairs]
+            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+            return run(delayed(solve_pair)(first, rows) for first, _, rows in pairs)
+
+    def _shared_matrix(self, gram):
+        """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
+        dtype = np.dtype(np.float64 if gram.n <= EXACT else np.float32)
+        if dtype.itemsize * gram.n**2 > 0.8e6 * self.cache_size:
+            return None
+        return whole_matrix(gram, dtype)
+
+    def _expand(self, X, kernel, used, codes, pairs, solutions):
+        """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""
+        n_classes = len(self.classes_)
+        dual = np.zeros((n_classes - 1, len(used)))
+        for (first, second, rows), solution in zip(pairs, solutions, strict=True):
+            ours = codes[rows] == first
+            dual[second - 1, rows[ours]] = solution.b[ours]
+            dual[first, rows[~ours]] = solution.b[~ours]
+        intercept = np.array([solution.intercept for solution in solutions])
+        if n_classes == 2:  # the machine of two classes is positive for the second
+            dual, intercept = -dual, -intercept
+        support = np.flatnonzero(dual.any(axis=0))
+        self._keep_support(X, kernel, used[support])
+        self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
+        self.dual_coef_ = as_stored(dual[:, support], X)
+        self.intercept_ = intercept
+
+    def _pair_values(self, X):
+        """Return the values of the machines of all pairs at validated samples."""
+        dual, n_classes = self._dense_dual(), len(self.classes_)
+        if n_classes == 2:
+            return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
+        stops = np.cumsum(self.n_support_)
+        parts = [slice(stop - n, stop) for stop, n in zip(stops, self.n_support_, strict=True)]
+        shares = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
+        pairs = combinations(range(n_classes), 2)
+        return np.stack([shares[i][:, j - 1] + shares[j][:, i] for i, j in pairs], axis=1) + (
+            self.intercept_
+        )
+
+    def _dense_dual(self):
+        return self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+
+    def decision_function(self, X):
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
+                (n_samples, n_classes * (n_classes - 1) / 2)
+            For two classes one score, positive for ``classes_[1]``. For more, with
+            ``decision_function_shape="ovr"`` the duels that each class wins and, as fractions,
+            how clearly; with "ovo" the value of each duel, positive for the first class.
+        """
+        check_is_fitted(self)
+        values = self._pair_values(self._validate_query(X))
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self.decision_function_shape == "ovo":
+            return values
+        return scores_of_duels(values, len(self.classes_))
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of each sample, the one that wins most duels.
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        values = self._pair_values(self._validate_query(X))
+        if len(self.classes_) == 2:
+            return self.classes_[(values[:, 0] >= 0).astype(np.intp)]
+        if self.break_ties:
+            return self.classes_[scores_of_duels(values, len(self.classes_)).argmax(axis=1)]
+        return self.classes_[duels_won(values, len(self.classes_)).argmax(axis=1)]
+
+    @property
+    def coef_(self):
+        """The weights of the features, for each pair of classes."""
+        if not self._is_linear:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        dual, n_classes, vectors = self._dense_dual(), len(self.classes_), self.support_vectors_
+        codes = np.repeat(np.arange(n_classes), self.n_support_)
+        expansions = []
+        for first, second in combinations(range(n_classes), 2):
+            ours, theirs = codes == first, codes == second
+            expansions.append(np.where(ours, dual[second - 1], np.where(theirs, dual[first], 0)))
+        return as_stored(np.asarray(np.array(expansions) @ vectors), self.support_vectors_)
+
+
+def pairs_of(codes, n_classes):
+    """Return ``(first, second, rows)`` for each pair of classes; the samples come by class."""
+    stops = np.cumsum(np.bincount(codes, minlength=n_classes))
+    groups = [np.arange(start, stop) for start, stop in zip(np.r_[0, stops], stops)]
+    return [
+        (i, j, np.concatenate([groups[i], groups[j]])) for i, j in combinations(range(n_classes), 2)
+    ]
+
+
+def duels_won(values, n_classes):
+    """Return how many duels each class wins; the second class wins a draw."""
+    won = np.zeros((len(values), n_classes))
+    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        first = values[:, column] > 0
+        won[:, i] += first
+        won[:, j] += ~first
+    return won
+
+
+def scores_of_duels(values, n_classes):
+    """Return the duels that each class wins, and its confidence squeezed below a third of one."""
+    confidence = np.zeros((len(values), n_classes))
+    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        confidence[:, i] += values[:, column]
+        confidence[:, j] -= values[:, column]
+    return duels_won(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))

@@ -1,0 +1,177 @@
+"""Where the solver gets kernel values from: blocks and products of a Gram matrix.
+
+A Gram matrix here is an object with ``n``, ``diagonal``, ``filler(rows, columns, dtype)`` and
+``product(rows, coef)``; ``rows`` and ``columns`` are arrays of indices.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_sl._threads import for_each
+from sklearn_sl.kernels._base import (
+    diagonal,
+    encode,
+    gram_product,
+    guarded_tiles,
+    share_out,
+    slices,
+)
+from sklearn_sl.kernels._dot import Linear
+
+TILE = 512
+
+
+class KernelGram:
+    """The Gram matrix of a kernel, evaluated when it is asked for.
+
+    Blocks of float32 come from one product of float32 matrices and one map where the kernel has
+    that form. They steer the solver; products with the coefficients, which certify its answer,
+    are in float64.
+    """
+
+    def __init__(self, kernel, X):
+        self.kernel = kernel
+        self.X = X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+        self.n = X.shape[0]
+        self.diagonal = diagonal(kernel, encode(kernel, self.X)).astype(np.float64)
+
+    @cached_property
+    def _rough(self):
+        form = getattr(self.kernel, "_product_form", None)
+        return None if form is None else form(self.X)
+
+    def filler(self, rows, columns, dtype):
+        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
+        if dtype == np.float32 and self._rough is not None:
+            left, right, to_kernel = self._rough
+            left, right = left[rows], right[columns]
+
+            def fill(r, c, out):
+                np.matmul(left[r], right[c].T, out=out)
+                to_kernel(out)
+
+            return fill
+        left, right = (encode(self.kernel, self.X[part]) for part in (rows, columns))
+        exact = guarded_tiles(self.kernel, left, right)
+        return exact if dtype == np.float64 else _cast(exact)
+
+    def product(self, rows, coef, *, at=slice(None), rough=False):
+        """Return ``K[at, rows] @ coef``, to a few digits only on request."""
+        X = self.X[at]
+        if isinstance(self.kernel, Linear):
+            return np.asarray(X @ (self.X[rows].T @ coef))
+        if rough and self._rough is not None:
+            return self._rough_product(rows, coef, at)
+        X, Y = encode(self.kernel, X), encode(self.kernel, self.X[rows])
+        return gram_product(self.kernel, X, Y, coef, encoded=True)
+
+    def _rough_product(self, rows, coef, at):
+        left, right, to_kernel = self._rough
+        left, right, coef = left[at], right[rows], coef.astype(np.float32)
+        product = np.empty(len(left))
+
+        def multiply(piece):
+            total = np.zeros(piece.stop - piece.start)
+            for columns in slices(len(rows), TILE):
+                tile = left[piece] @ right[columns].T
+                to_kernel(tile)
+                total += tile @ coef[columns]
+            product[piece] = total
+
+        for_each(multiply, slices(len(left), TILE))
+        return product
+
+
+def _cast(exact):
+    """Return the function that fills a tile of any type by way of float64."""
+
+    def fill(r, c, out):
+        tile = np.empty(out.shape)
+        exact(r, c, tile)
+        out[...] = tile
+
+    return fill
+
+
+class MatrixGram:
+    """A Gram matrix that is at hand."""
+
+    kernel = None
+
+    def __init__(self, K):
+        self.K = K
+        self.n = len(K)
+        self.diagonal = K.diagonal().astype(np.float64)
+
+    def filler(self, rows, columns, dtype):
+        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
+
+        def fill(r, c, out):
+            out[...] = self.K[np.ix_(rows[r], columns[c])]
+
+        return fill
+
+    def product(self, rows, coef, *, at=slice(None), rough=False):
+        """Return ``K[at, rows] @ coef``."""
+        if not isinstance(at, slice):
+            return self.K[np.ix_(at, rows)].astype(np.float64, copy=False) @ coef
+        if len(rows) > self.n // 4 and self.K.dtype == np.float64:
+            every = np.zeros(self.n)
+            every[rows] = coef
+            return self.K @ every
+        return self.K[:, rows].astype(np.float64, copy=False) @ coef
+
+
+class SubGram:
+    """The Gram matrix of some samples of a larger one.
+
+    ``values``, if given, is that larger matrix in memory; the blocks are copied from it.
+    """
+
+    def __init__(self, gram, rows, values=None):
+        self.gram, self.rows = gram, rows
+        self.kernel = gram.kernel if values is None else None
+        self.source = gram if values is None else MatrixGram(values)
+        self.n = len(rows)
+        self.diagonal = gram.diagonal[rows]
+
+    def filler(self, rows, columns, dtype):
+        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
+        exact = dtype == np.float64 and getattr(self.source, "K", None) is not None
+        source = self.gram if exact and self.source.K.dtype != dtype else self.source
+        return source.filler(self.rows[rows], self.rows[columns], dtype)
+
+    def product(self, rows, coef, *, rough=False):
+        """Return ``K[:, rows] @ coef``."""
+        return self.gram.product(self.rows[rows], coef, at=self.rows, rough=rough)
+
+
+def whole_matrix(gram, dtype):
+    """Return the whole Gram matrix."""
+    K = np.empty((gram.n, gram.n), dtype=dtype)
+    fill_square(gram, np.arange(gram.n), K)
+    np.fill_diagonal(K, gram.diagonal)
+    return K
+
+
+def fill_square(gram, rows, K, known=0):
+    """Write ``K[rows, rows]`` into ``K``, whose first ``known`` rows and columns are there.
+
+    What lies above the diagonal is the mirror of what lies below.
+    """
+    fill = gram.filler(rows, rows, K.dtype)
+
+    def fill_both(tile):
+        r, c = tile
+        fill(r, c, K[tile])
+        if r == c:
+            square = K[tile]
+            np.copyto(square, square.T.copy(), where=~np.tri(len(square), dtype=bool))
+        else:
+            K[c, r] = K[tile].T
+
+    new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, TILE)]
+    tiles = [(r, c) for r in new for c in slices(known, TILE)]
+    tiles += [(r, c) for r in new for c in new if c.start <= r.start]
+    share_out(gram.kernel, fill_both, tiles)

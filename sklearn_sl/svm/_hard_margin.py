@@ -1,0 +1,89 @@
+"""Hard margins: an infinite cost, as the limit that a finite one reaches."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_sl.svm._solver import solve
+
+# Bounds tried, in units of the inverse of the largest kernel value.
+BOUNDS = 10.0 ** np.arange(0, 17, 2)
+# Hulls that come this near, relative to the size of the samples, are said to touch.
+TOUCHING = 1e-6
+
+
+class NotSeparableError(ValueError):
+    """The classes cannot be separated: a hard margin does not exist.
+
+    Attributes
+    ----------
+    distance : float
+        How near the convex hulls of the two classes come to each other in feature space, at the
+        two points given by ``weights``; zero but for rounding.
+
+    weights : ndarray of shape (n_samples,)
+        The certificate: convex weights of the samples of either class, those of the second with
+        a minus sign.
+    """
+
+    def __init__(self, distance, weights):
+        super().__init__(
+            "C=inf asks for a hard margin, but the classes are not separable by this kernel: "
+            f"their convex hulls come within {distance:.1e} of each other (the error's `weights` "
+            "are the points where they do). Choose a finite C, or another kernel."
+        )
+        self.distance = distance
+        self.weights = weights
+
+
+def solve_hard_margin(problem, gram, **options):
+    """Solve a problem with infinite bounds, or raise if it has no solution.
+
+    A finite bound that no coefficient reaches might as well be infinite. As long as one is
+    reached, the norm over the sum of the coefficients of one class is the distance of two points,
+    one of either convex hull: once it vanishes, the classes are not separable. (Without an
+    intercept it is the distance from the origin to the hull of the samples times their signs.)
+    """
+    size = kernel_size(gram)
+    for solution, inside in growing(problem, gram, 1 / size, **options):
+        if inside:
+            return solution
+        total = np.abs(solution.b).sum() / (2 if problem.intercept else 1)
+        distance = np.sqrt(solution.squared_norm) / total
+        if distance < TOUCHING * np.sqrt(size):
+            break
+        if not solution.converged:
+            return solution
+    raise NotSeparableError(distance, solution.b / total)
+
+
+def solve_hard_tube(problem, gram, **options):
+    """Solve a regression with infinite bounds, or raise if no function stays within the tube."""
+    unit = max(np.abs(problem.target).max(initial=0), problem.width, TOUCHING) / kernel_size(gram)
+    for solution, inside in growing(problem, gram, unit, **options):
+        if inside or not solution.converged:
+            return solution
+    raise ValueError(
+        "C=inf asks for a function within epsilon of all targets, but there is none for this "
+        "kernel, as far as the solver can tell: choose a finite C, a larger epsilon, or another "
+        "kernel."
+    )
+
+
+def kernel_size(gram):
+    """Return the largest kernel value, or a little for the zero kernel."""
+    return max(np.abs(gram.diagonal).max(initial=0), np.finfo(np.float64).tiny)
+
+
+def growing(problem, gram, unit, **options):
+    """Yield solutions for growing bounds, and whether they are inside and might be infinite."""
+    solution = None
+    for bound in BOUNDS * unit:
+        finite = replace(
+            problem,
+            lower=np.maximum(problem.lower, -bound),
+            upper=np.minimum(problem.upper, bound),
+        )
+        solution = solve(finite, gram, start=solution, **options)
+        inside = not (np.abs(solution.b) == bound).any()
+        yield replace(solution, problem=problem), inside

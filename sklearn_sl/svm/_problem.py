@@ -1,0 +1,131 @@
+"""The quadratic programs of support vector machines: four losses, one problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The dual of a support vector machine, in signed coefficients ``b``.
+
+    Minimise ``1/2 b'(K + diag(ridge)) b - target'b + width ||b||_1`` subject to
+    ``lower <= b <= upper``, where ``lower <= 0 <= upper``, and to ``sum(b) = 0`` if the machine
+    has an intercept. The machine is ``f(x) = sum_i b_i K(x_i, x) + intercept``.
+    """
+
+    target: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    cost: np.ndarray
+    width: float = 0.0
+    squared: bool = False
+    intercept: bool = True
+
+    @property
+    def ridge(self):
+        """What a squared loss ``cost * slack**2`` adds to the diagonal: ``1 / (2 cost)``."""
+        if not self.squared:
+            return np.zeros(len(self.target))
+        return np.divide(0.5, self.cost, out=np.zeros(len(self.target)), where=self.cost > 0)
+
+    def slopes(self, b, v):
+        """Return what a move of each variable up gains, and what a move down costs, per unit."""
+        up = np.where(b < self.upper, np.where(b >= 0, v - self.width, v + self.width), -np.inf)
+        down = np.where(b > self.lower, np.where(b > 0, v - self.width, v + self.width), np.inf)
+        return up, down
+
+    def extremes(self, b, v):
+        """Return the largest gain of a move up and the least cost of a move down.
+
+        No pair of moves gains anything if the first is at most the second; their difference is
+        the violation of the optimality conditions. Without an intercept the variables move
+        alone: there is a slope of zero to move against.
+        """
+        up, down = self.slopes(b, v)
+        most, least = up.max(initial=-np.inf), down.min(initial=np.inf)
+        return (most, least) if self.intercept else (max(most, 0.0), min(least, 0.0))
+
+    def violation(self, b, v):
+        """Return by how much the optimality conditions are violated, zero at the optimum."""
+        most, least = self.extremes(b, v)
+        return max(most - least, 0.0)
+
+    def best_intercept(self, b, v):
+        """Return the intercept: the mean over the free vectors, or the middle of its interval.
+
+        Where no vector is free every number between the two extremes minimises the loss.
+        """
+        if not self.intercept:
+            return 0.0
+        free = (b > self.lower) & (b < self.upper) & (b != 0)
+        if free.any():
+            return float(np.mean(v[free] - self.width * np.sign(b[free])))
+        ends = [end for end in self.extremes(b, v) if np.isfinite(end)]
+        return float(np.mean(ends)) if ends else 0.0
+
+    def slack(self, f):
+        """Return by how much each sample misses its margin or its tube at the values ``f``."""
+        if self.width or np.any((self.lower < 0) & (self.upper > 0)):
+            return np.maximum(np.abs(self.target - f) - self.width, 0)
+        return np.maximum(1 - self.target * f, 0)
+
+    def loss(self, slack):
+        """Return the sum of the losses."""
+        used = self.cost > 0
+        slack = slack[used] ** 2 if self.squared else slack[used]
+        with np.errstate(invalid="ignore"):
+            # The slack of a hard margin is zero but for the tolerance.
+            return float(np.where(np.isinf(self.cost[used]), 0.0, self.cost[used] * slack).sum())
+
+    def dual_objective(self, b, v):
+        """Return the dual objective, to be maximised."""
+        return float(0.5 * b @ (self.target + v) - self.width * np.abs(b).sum())
+
+    def squared_norm(self, b, v):
+        """Return ``||f||**2 = b'Kb``."""
+        return float(max(b @ (self.target - v - self.ridge * b), 0.0))
+
+    def values(self, b, v, intercept):
+        """Return the values ``f(x_i)`` of the machine at the training samples."""
+        return self.target - v - self.ridge * b + intercept
+
+    def primal_objective(self, b, v, intercept):
+        """Return the primal objective, ``||f||**2 / 2`` and the losses."""
+        slack = self.slack(self.values(b, v, intercept))
+        return 0.5 * self.squared_norm(b, v) + self.loss(slack)
+
+
+def margin_problem(sign, cost, *, squared=False, intercept=True):
+    """Return the problem of a classifier: the hinge loss, or its square.
+
+    ``min ||f||**2 / 2 + sum_i cost_i slack_i`` (or ``slack_i**2``), where ``slack_i = max(0,
+    1 - sign_i f(x_i))``. Here ``b_i = sign_i alpha_i``; an infinite cost is a hard margin.
+    """
+    bound = np.where(cost > 0, np.inf, 0.0) if squared else cost
+    return Problem(
+        target=sign,
+        lower=np.where(sign < 0, -bound, 0.0),
+        upper=np.where(sign > 0, bound, 0.0),
+        cost=cost,
+        squared=squared,
+        intercept=intercept,
+    )
+
+
+def tube_problem(y, cost, epsilon, *, squared=False, intercept=True):
+    """Return the problem of a regression: the epsilon-insensitive loss, or its square.
+
+    ``min ||f||**2 / 2 + sum_i cost_i slack_i`` (or ``slack_i**2``), where ``slack_i = max(0,
+    |y_i - f(x_i)| - epsilon)``. Here ``b_i`` is the difference of the two multipliers.
+    """
+    bound = np.where(cost > 0, np.inf, 0.0) if squared else cost
+    return Problem(
+        target=y,
+        lower=-bound,
+        upper=bound,
+        cost=cost,
+        width=float(epsilon),
+        squared=squared,
+        intercept=intercept,
+    )

@@ -1,0 +1,260 @@
+"""Regression by support vector machines."""
+
+from numbers import Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.svm._base import SupportVectorMixin, as_stored
+from sklearn_sl.svm._hard_margin import solve_hard_tube
+from sklearn_sl.svm._problem import tube_problem
+from sklearn_sl.svm._solver import solve
+
+
+class SVR(EstimatorMixin, SupportVectorMixin, RegressorMixin, BaseEstimator):
+    """Epsilon-support vector regression by SMO, with certificates.
+
+    Minimises ``||f||**2 / 2 + sum_i C_i max(0, |y_i - f(x_i) - b| - epsilon)`` over the functions
+    ``f`` of the kernel's Hilbert space and the intercept ``b``, where ``C_i`` is ``C`` times the
+    weight of the sample. The minimiser is ``f = sum_i beta_i K(x_i, .)``, where ``beta`` maximises
+    the dual objective ``sum_i y_i beta_i - epsilon sum_i |beta_i| - sum_ij beta_i beta_j K(x_i,
+    x_j) / 2`` subject to ``-C_i <= beta_i <= C_i`` and ``sum_i beta_i = 0``. In the form ``sum_i loss_i
+    + lambda ||f||**2`` of the same problem, ``lambda = 1 / (2 C)``.
+
+    The parameters and attributes are those of :class:`sklearn.svm.SVR`, and more.
+
+    Parameters
+    ----------
+    kernel : str, kernel object or callable, default="rbf"
+        The kernel, as in :class:`SVC`.
+
+    degree : float, default=3
+        The degree of "poly".
+
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        The ``gamma`` of the named kernels, as in :class:`SVC`.
+
+    coef0 : float, default=0.0
+        The constant of "poly" and "sigmoid".
+
+    tol : float, default=1e-3
+        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
+        to rounding errors all the same.
+
+    C : float, default=1.0
+        The price of the slack, positive; ``np.inf`` asks for a function within the tube.
+
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing.
+
+    shrinking : bool, default=True
+        Whether the solver leaves out, for a while, the samples that violate nothing.
+
+    cache_size : float, default=200
+        The most memory for kernel values, in MB.
+
+    verbose : bool, default=False
+        Whether to print the violation from time to time.
+
+    max_iter : int, default=-1
+        The most steps of the solver. -1 is ten million, or a hundred per sample if that is more.
+
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss; "squared_epsilon_insensitive" has the square of the slack in its place.
+
+    fit_intercept : bool, default=True
+        Whether to fit the intercept ``b``.
+
+    kernel_params : dict, default=None
+        Further arguments of a kernel given as a function.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        The support vectors as rows of the training set.
+
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+        The support vectors; empty if the kernel is "precomputed".
+
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+        The coefficients.
+
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+
+    coef_ : {ndarray, sparse matrix} of shape (1, n_features)
+        The weights of the features; for a linear kernel only.
+
+    dual_objective_, primal_objective_ : float
+        The two objectives. The optimum lies between them.
+
+    duality_gap_ : float
+        Their difference: a bound on what is missing to the optimum.
+
+    kkt_violation_ : float
+        The violation of the optimality conditions, recomputed in float64.
+
+    margin_ : float
+        ``1 / ||f||``.
+
+    n_iter_ : int
+        The steps taken.
+
+    converged_ : bool
+        Whether the violation is at most ``tol``.
+
+    fit_status_ : int
+        0 if converged, 1 otherwise.
+
+    kernel_ : kernel object or None
+        The kernel in use, every parameter a number; None if precomputed.
+
+    shape_fit_ : tuple of int
+        The shape of the training set.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    SVC : The classifier.
+    sklearn_sl.kernel_ridge.KernelRidge : The same with squared errors, in closed form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.svm import SVR
+    >>> X = np.linspace(0, 3, 50)[:, None]
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = SVR(C=10.0, gamma=1.0, epsilon=0.05).fit(X, y)
+    >>> model.predict([[0.5], [1.0]]).round(1)
+    array([0.8, 0.9])
+    >>> bool(model.duality_gap_ < 1e-9)
+    True
+    """
+
+    _parameter_constraints = {
+        **SupportVectorMixin._parameter_constraints,
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+        loss="epsilon_insensitive",
+        fit_intercept=True,
+        kernel_params=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.kernel_params = kernel_params
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Training data; a matrix of kernel values if the kernel is
+            "precomputed"; strings or sets if the kernel compares these.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
+            a weight of zero the same as a removed row.
+
+        Returns
+        -------
+        self : SVR
+            The fitted estimator.
+        """
+        X, y = self._validate_training(X, y, y_numeric=True)
+        y = y.astype(np.float64, copy=False)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        cost = self.C * (np.ones(len(y)) if weight is None else weight)[used]
+        kernel = self._kernel_object(X, weight)
+        solution = self._solve_tube(self._gram_of(kernel, X, used), y[used], cost)
+        support = np.flatnonzero(solution.b)
+        self._keep_support(X, kernel, used[support])
+        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        self.dual_coef_ = as_stored(solution.b[None, support], X)
+        self.intercept_ = np.array([solution.intercept])
+        self._certify_one(solution)
+        return self
+
+    def _solve_tube(self, gram, y, cost):
+        squared = self.loss == "squared_epsilon_insensitive"
+        problem = tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
+        solve_one = solve_hard_tube if np.isinf(self.C) else solve
+        with self._watch() as watch:
+            return solve_one(problem, gram, watch=watch, **self._solver_options)
+
+    def _certify_one(self, solution):
+        self._certify([solution])
+        for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
+            setattr(self, name, float(getattr(self, name)[0]))
+        self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The predictions.
+        """
+        check_is_fitted(self)
+        X = self._validate_query(X)
+        dual = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        return self._kernel_times(X, slice(None), dual[0]) + self.intercept_
+
+    @property
+    def coef_(self):
+        """The weights of the features."""
+        if not self._is_linear:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self.dual_coef_ @ self.support_vectors_
