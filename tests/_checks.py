@@ -11,7 +11,7 @@ import json
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -25,6 +25,17 @@ KERNELS = [
     {"kernel": "rbf", "gamma": "median"},
     {"kernel": "poly", "degree": 2},
     {"kernel": "laplacian"},
+    {"kernel": Gaussian(gamma=0.5) + 0.1 * Linear()},
+    {"kernel": ConstantKernel(2.0) * RBF(1.5)},
+    {"kernel": "precomputed"},
+]
+SVM_KERNELS = [
+    {"kernel": "linear"},
+    {"kernel": "poly", "degree": 2, "coef0": 1.0},
+    {"kernel": "sigmoid", "gamma": 0.01},
+    {"gamma": "auto"},
+    {"gamma": "median"},
+    {"kernel": linear_kernel},
     {"kernel": Gaussian(gamma=0.5) + 0.1 * Linear()},
     {"kernel": ConstantKernel(2.0) * RBF(1.5)},
     {"kernel": "precomputed"},
@@ -63,6 +74,22 @@ CONFIGS = {
         *SEARCHES,
         {"class_weight": "balanced", "scoring": "balanced_accuracy"},
     ],
+    "SVC": [
+        *SVM_KERNELS,
+        {"class_weight": "balanced"},
+        {"break_ties": True},
+        {"loss": "squared_hinge"},
+        {"loss": "squared_hinge", "kernel": "linear"},
+        {"C": 100.0, "n_jobs": 2},
+        {"shrinking": False, "cache_size": 0.001},
+    ],
+    "SVR": [
+        *SVM_KERNELS,
+        {"loss": "squared_epsilon_insensitive"},
+        {"fit_intercept": False},
+        {"fit_intercept": False, "loss": "squared_epsilon_insensitive", "kernel": "linear"},
+        {"epsilon": 0.0, "C": 100.0},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -75,8 +102,10 @@ OWN_CONFIGS = {
         {"fit_intercept": False, "kernel": "rbf"},
         {"fit_intercept": False, "kernel": "precomputed"},
     ]
-    for name in ("KernelRidgeClassifier", "KernelRidgeClassifierCV")
+    for name in ("KernelRidgeClassifier", "KernelRidgeClassifierCV", "SVC")
 }
+# One score for each pair of classes, where scikit-learn's checks expect one for each class.
+OWN_CONFIGS["SVC"].append({"decision_function_shape": "ovo"})
 
 
 def configurations(own=False):

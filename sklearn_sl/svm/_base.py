@@ -109,6 +109,8 @@ class SupportVectorMixin(KernelMachineMixin):
 
     def _kernel_times(self, X, part, coef):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""
+        if not len(coef):
+            return np.zeros((X.shape[0], *coef.shape[1:]))
         if self.kernel_ is None:
             return X[:, self.support_[part]] @ coef
         vectors = self.support_vectors_[part]

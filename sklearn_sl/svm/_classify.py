@@ -16,7 +16,7 @@ from sklearn_sl.svm._base import SupportVectorMixin, as_stored
 from sklearn_sl.svm._gram import SubGram, whole_matrix
 from sklearn_sl.svm._hard_margin import solve_hard_margin
 from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._solver import EXACT, POLISHED, solve
+from sklearn_sl.svm._solver import EXACT, POLISHED, Search, solve
 
 
 class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
@@ -317,24 +317,36 @@ class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
     def _solve_pairs(self, gram, codes, cost, pairs):
         """Return the solutions of all pairs of classes, the first of them positive."""
         options = self._solver_options | {"polish": gram.n <= POLISHED}
-        solve_one = solve_hard_margin if np.isinf(self.C) else solve
-        values = self._shared_matrix(gram) if len(pairs) > 1 else None
-
-        def solve_pair(first, rows):
-            problem = margin_problem(
+        problems = [
+            margin_problem(
                 np.where(codes[rows] == first, 1.0, -1.0),
                 cost[rows],
                 squared=self.loss == "squared_hinge",
                 intercept=self.fit_intercept,
             )
-            part = gram if len(pairs) == 1 else SubGram(gram, rows, values)
-            return solve_one(problem, part, watch=watch, **options)
-
+            for first, _, rows in pairs
+        ]
         with self._watch() as watch:
-            if len(pairs) == 1 or self.n_jobs in (None, 1):
-                return [solve_pair(first, rows) for first, _, rows in pairs]
-            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-            return run(delayed(solve_pair)(first, rows) for first, _, rows in pairs)
+            options["watch"] = watch
+            if len(pairs) == 1:
+                parts = [gram]
+            else:
+                values = self._shared_matrix(gram)
+                parts = [SubGram(gram, rows, values) for _, _, rows in pairs]
+            if np.isinf(self.C):
+                return self._in_parallel(solve_hard_margin, problems, parts, **options)
+            if len(pairs) == 1 or values is None or values.dtype == np.float64:
+                return self._in_parallel(solve, problems, parts, **options)
+            searches = self._in_parallel(approached, problems, parts, **options)
+            gradients = exact_gradients(gram, searches, [rows for _, _, rows in pairs])
+            return self._in_parallel(Search.finish, searches, gradients)
+
+    def _in_parallel(self, work, *arguments, **options):
+        """Call ``work`` on each of the pairs, by threads if the user wants."""
+        if self.n_jobs in (None, 1):
+            return [work(*each, **options) for each in zip(*arguments, strict=True)]
+        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+        return run(delayed(work)(*each, **options) for each in zip(*arguments, strict=True))
 
     def _shared_matrix(self, gram):
         """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
@@ -437,6 +449,27 @@ class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
             ours, theirs = codes == first, codes == second
             expansions.append(np.where(ours, dual[second - 1], np.where(theirs, dual[first], 0)))
         return as_stored(np.asarray(np.array(expansions) @ vectors), self.support_vectors_)
+
+
+def approached(problem, gram, **options):
+    """Return the search for a solution, up to where the exact gradient is needed."""
+    search = Search(problem, gram, **options)
+    search.approach()
+    search.release()
+    return search
+
+
+def exact_gradients(gram, searches, places):
+    """Return the exact gradients of many problems on parts of the samples, by one product."""
+    b = np.zeros((gram.n, len(searches)))
+    for column, (search, rows) in enumerate(zip(searches, places, strict=True)):
+        b[rows, column] = search.b
+    support = np.flatnonzero(b.any(axis=1))
+    product = gram.product(support, b[support]) if len(support) else np.zeros_like(b)
+    return [
+        search.problem.target - search.ridge * search.b - product[rows, column]
+        for column, (search, rows) in enumerate(zip(searches, places, strict=True))
+    ]
 
 
 def pairs_of(codes, n_classes):

@@ -1,7 +1,7 @@
 """Where the solver gets kernel values from: blocks and products of a Gram matrix.
 
-A Gram matrix here is an object with ``n``, ``diagonal``, ``filler(rows, columns, dtype)`` and
-``product(rows, coef)``; ``rows`` and ``columns`` are arrays of indices.
+A Gram matrix here is an object with ``n``, ``diagonal``, ``fill_square(rows, out, known)`` and
+``product(rows, coef)``; ``rows`` is an array of indices.
 """
 
 from functools import cached_property
@@ -41,19 +41,40 @@ class KernelGram:
         form = getattr(self.kernel, "_product_form", None)
         return None if form is None else form(self.X)
 
-    def filler(self, rows, columns, dtype):
-        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
+    def fill_square(self, rows, K, known=0):
+        """Write ``K[rows, rows]`` into ``K``, whose first ``known`` rows and columns are there.
+
+        What lies above the diagonal is the mirror of what lies below.
+        """
+        fill = self._filler(rows, K.dtype)
+
+        def fill_both(tile):
+            r, c = tile
+            fill(r, c, K[tile])
+            if r == c:
+                square = K[tile]
+                np.copyto(square, square.T.copy(), where=~np.tri(len(square), dtype=bool))
+            else:
+                K[c, r] = K[tile].T
+
+        new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, TILE)]
+        tiles = [(r, c) for r in new for c in slices(known, TILE)]
+        tiles += [(r, c) for r in new for c in new if c.start <= r.start]
+        share_out(self.kernel, fill_both, tiles)
+
+    def _filler(self, rows, dtype):
+        """Return a function that writes ``K[rows[r], rows[c]]`` of two slices into ``out``."""
         if dtype == np.float32 and self._rough is not None:
             left, right, to_kernel = self._rough
-            left, right = left[rows], right[columns]
+            left, right = left[rows], right[rows]
 
             def fill(r, c, out):
                 np.matmul(left[r], right[c].T, out=out)
                 to_kernel(out)
 
             return fill
-        left, right = (encode(self.kernel, self.X[part]) for part in (rows, columns))
-        exact = guarded_tiles(self.kernel, left, right)
+        X = encode(self.kernel, self.X[rows])
+        exact = guarded_tiles(self.kernel, X, X)
         return exact if dtype == np.float64 else _cast(exact)
 
     def product(self, rows, coef, *, at=slice(None), rough=False):
@@ -104,13 +125,14 @@ class MatrixGram:
         self.n = len(K)
         self.diagonal = K.diagonal().astype(np.float64)
 
-    def filler(self, rows, columns, dtype):
-        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
-
-        def fill(r, c, out):
-            out[...] = self.K[np.ix_(rows[r], columns[c])]
-
-        return fill
+    def fill_square(self, rows, K, known=0):
+        """Write ``K[rows, rows]`` into ``K``, whose first ``known`` rows and columns are there."""
+        pieces = runs(rows)
+        for r, source in pieces:
+            for c, other in pieces:
+                if r.stop > known or c.stop > known:
+                    both = isinstance(source, slice)
+                    K[r, c] = self.K[source, other] if both else self.K[np.ix_(source, other)]
 
     def product(self, rows, coef, *, at=slice(None), rough=False):
         """Return ``K[at, rows] @ coef``."""
@@ -126,21 +148,19 @@ class MatrixGram:
 class SubGram:
     """The Gram matrix of some samples of a larger one.
 
-    ``values``, if given, is that larger matrix in memory; the blocks are copied from it.
+    ``values``, if given, is that larger matrix in memory; blocks of its type are copied from it.
     """
 
     def __init__(self, gram, rows, values=None):
         self.gram, self.rows = gram, rows
-        self.kernel = gram.kernel if values is None else None
-        self.source = gram if values is None else MatrixGram(values)
+        self.values = None if values is None else MatrixGram(values)
         self.n = len(rows)
         self.diagonal = gram.diagonal[rows]
 
-    def filler(self, rows, columns, dtype):
-        """Return a function that writes ``K[rows[r], columns[c]]`` of two slices into ``out``."""
-        exact = dtype == np.float64 and getattr(self.source, "K", None) is not None
-        source = self.gram if exact and self.source.K.dtype != dtype else self.source
-        return source.filler(self.rows[rows], self.rows[columns], dtype)
+    def fill_square(self, rows, K, known=0):
+        """Write ``K[rows, rows]`` into ``K``, whose first ``known`` rows and columns are there."""
+        at_hand = self.values is not None and self.values.K.dtype == K.dtype
+        (self.values if at_hand else self.gram).fill_square(self.rows[rows], K, known)
 
     def product(self, rows, coef, *, rough=False):
         """Return ``K[:, rows] @ coef``."""
@@ -150,28 +170,22 @@ class SubGram:
 def whole_matrix(gram, dtype):
     """Return the whole Gram matrix."""
     K = np.empty((gram.n, gram.n), dtype=dtype)
-    fill_square(gram, np.arange(gram.n), K)
+    gram.fill_square(np.arange(gram.n), K)
     np.fill_diagonal(K, gram.diagonal)
     return K
 
 
-def fill_square(gram, rows, K, known=0):
-    """Write ``K[rows, rows]`` into ``K``, whose first ``known`` rows and columns are there.
+def runs(rows):
+    """Return, for each run of consecutive indices, its place in ``rows`` and the run as slices.
 
-    What lies above the diagonal is the mirror of what lies below.
+    Where the runs are short, the indices in pieces instead.
     """
-    fill = gram.filler(rows, rows, K.dtype)
-
-    def fill_both(tile):
-        r, c = tile
-        fill(r, c, K[tile])
-        if r == c:
-            square = K[tile]
-            np.copyto(square, square.T.copy(), where=~np.tri(len(square), dtype=bool))
-        else:
-            K[c, r] = K[tile].T
-
-    new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, TILE)]
-    tiles = [(r, c) for r in new for c in slices(known, TILE)]
-    tiles += [(r, c) for r in new for c in new if c.start <= r.start]
-    share_out(gram.kernel, fill_both, tiles)
+    ends = np.flatnonzero(np.diff(rows) != 1) + 1
+    if len(ends) > len(rows) // 32:
+        places = slices(len(rows), TILE)
+        return [(place, rows[place]) for place in places]
+    starts, stops = np.r_[0, ends], np.r_[ends, len(rows)]
+    return [
+        (slice(start, stop), slice(rows[start], rows[start] + stop - start))
+        for start, stop in zip(starts, stops)
+    ]
