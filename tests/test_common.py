@@ -364,6 +364,11 @@ LONG_FITS = {
     "KernelRidgeClassifierCV": [
         ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
     ],
+    "SVC": [
+        ({}, 12_000, 20),
+        ({"cache_size": 10}, 8000, 20),
+    ],
+    "SVR": [({"C": 100.0, "epsilon": 0.01}, 3000, 20), ({}, 10_000, 20)],
 }
 ANSWER_SECONDS = 0.2
 

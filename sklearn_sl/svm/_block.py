@@ -24,8 +24,7 @@ class Block:
         self.diagonal = gram.diagonal + problem.ridge
         padded = _padded(largest + self.extra)
         self.buffer = np.empty((largest + self.extra) * padded, dtype=dtype)
-        scale = np.abs(gram.diagonal).max(initial=0) or 1.0
-        self.flat = max(1e-12, 4 * np.finfo(dtype).eps) * scale
+        self.flat = flattest(gram, dtype)
 
     def choose(self, rows):
         """Make the block that of ``rows``; kept rows come first."""
@@ -42,6 +41,12 @@ class Block:
         self.gram.fill_square(self.rows, inner, len(kept))
         np.fill_diagonal(inner, self.diagonal[self.rows])
         K[:e], K[:, :e], K[:, e + n :] = 0, 0, 0
+
+    def turn_to(self, problem):
+        """Serve another problem on the same Gram matrix; the ridge may differ."""
+        self.problem, self.diagonal = problem, self.gram.diagonal + problem.ridge
+        e, n = self.extra, len(self.rows)
+        np.fill_diagonal(self.K(n)[e:, e : e + n], self.diagonal[self.rows])
 
     @property
     def exact(self):
@@ -70,8 +75,8 @@ class Block:
         if len(kept) == len(self.rows) and old.shape[1] == new.shape[1]:
             return
         if new.shape[1] <= old.shape[1]:
-            for i, source in enumerate(kept):
-                new[e + i, e : e + len(kept)] = old[e + source, e + kept]
+            if len(kept):
+                _smo.compact(self.buffer, kept, e, old.shape[1], new.shape[1])
             return
         small = old[e:, e:][np.ix_(kept, kept)]  # the rows grow: what is kept must step aside
         new[e : e + len(kept), e : e + len(kept)] = small
@@ -109,3 +114,9 @@ class Block:
 
 def _padded(n):
     return -(-n // _smo.PADDING) * _smo.PADDING
+
+
+def flattest(gram, dtype):
+    """Return the least curvature that is not a rounding error."""
+    size = np.abs(gram.diagonal).max(initial=0) or 1.0
+    return max(1e-12, 4 * np.finfo(dtype).eps) * size

@@ -71,8 +71,8 @@ def solve_hard_tube(problem, gram, **options):
 
 
 def kernel_size(gram):
-    """Return the largest kernel value, or a little for the zero kernel."""
-    return max(np.abs(gram.diagonal).max(initial=0), np.finfo(np.float64).tiny)
+    """Return the largest kernel value, one for the zero kernel."""
+    return np.abs(gram.diagonal).max(initial=0) or 1.0
 
 
 def growing(problem, gram, unit, **options):

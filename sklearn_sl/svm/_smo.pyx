@@ -14,6 +14,7 @@ gains ``v[k] + up[k]`` per unit, moving it down costs ``v[k] + lo[k]``. At the o
 import numpy as np
 
 from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int64_t
 
 cdef extern from "_smo_loops.h":
     enum: LANES
@@ -289,3 +290,151 @@ def solve(
             &K[0, 0], n, &x, &part, &small[0, 0], &moves[0], &chosen[0], tol, flat, max_steps,
             max_work, &violation[0])
     return steps
+
+
+def compact(
+    real[::1] store, const Py_ssize_t[::1] kept, Py_ssize_t first, Py_ssize_t old, Py_ssize_t new
+):
+    """Move rows and columns of a square matrix to its front, in place.
+
+    Parameters
+    ----------
+    store : array, changed in place
+        The matrix, row after row.
+    kept : array of int, ascending
+        The rows and columns to keep, counted from ``first``.
+    first : int
+        The rows and columns before this one stay where they are, and are not copied.
+    old, new : int
+        The distance of rows before and after, ``new <= old``.
+    """
+    cdef Py_ssize_t i, j, n = kept.shape[0]
+    cdef real *target
+    cdef const real *source
+    with nogil:
+        for i in range(n):
+            # Never before its source is read: kept[i] >= i, and rows come closer together.
+            target = &store[0] + (first + i) * new + first
+            source = &store[0] + (first + kept[i]) * old + first
+            for j in range(n):
+                target[j] = source[kept[j]]
+
+
+cdef void _load(
+    const real[:, ::1] K, const Py_ssize_t *rows, Py_ssize_t count, Py_ssize_t extra,
+    double[:, ::1] problems, Py_ssize_t start, real *small, Variables *part
+) noexcept nogil:
+    """Copy one of many problems; an extra variable with a kernel of zero comes first."""
+    cdef Py_ssize_t i, j, total = count + extra
+    cdef const real *row
+    cdef real *copy
+    part.padded = (total + LANES - 1) // LANES * LANES
+    for i in range(total):
+        copy = small + i * part.padded
+        if i < extra:
+            for j in range(part.padded):
+                copy[j] = 0
+            continue
+        row = &K[rows[i - extra], 0]
+        for j in range(extra):
+            copy[j] = 0
+        for j in range(extra, total):
+            copy[j] = row[rows[j - extra]]
+        copy[i] = <real>problems[5, start + i - extra]
+        for j in range(total, part.padded):
+            copy[j] = 0
+    for i in range(part.padded):
+        j = start + i - extra
+        part.b[i] = problems[0, j] if extra <= i < total else 0.0
+        part.v[i] = problems[1, j] if extra <= i < total else 0.0
+        part.lower[i] = problems[2, j] if extra <= i < total else (-INFINITY if i < extra else 0.0)
+        part.upper[i] = problems[3, j] if extra <= i < total else (INFINITY if i < extra else 0.0)
+        part.width[i] = problems[4, j] if extra <= i < total else 0.0
+        part.diagonal[i] = problems[5, j] if extra <= i < total else 0.0
+        _bar(part, i)
+
+
+cdef void _unload(
+    const real *small, Variables *part, Py_ssize_t count, Py_ssize_t extra,
+    double[:, ::1] problems, Py_ssize_t start
+) noexcept nogil:
+    """Copy the coefficients back, and compute their gradient from scratch."""
+    cdef Py_ssize_t i, k
+    cdef double b
+    cdef const real *row
+    for k in range(count):
+        problems[0, start + k] = part.b[extra + k]
+        part.v[k] = problems[1, start + k]
+    for i in range(count):
+        b = part.b[extra + i]
+        if b != 0:
+            row = small + (extra + i) * part.padded + extra
+            for k in range(count):
+                part.v[k] -= b * row[k]
+    for k in range(count):
+        problems[1, start + k] = part.v[k]
+
+
+def solve_many(
+    const real[:, ::1] K, const Py_ssize_t[::1] rows, const Py_ssize_t[::1] stops, bint extra,
+    double[:, ::1] problems, double tol, double flat, Py_ssize_t patience, Py_ssize_t first,
+    Py_ssize_t max_work, int64_t[::1] steps, double[::1] violations,
+):
+    """Take SMO steps on many problems over parts of one Gram matrix, one after the other.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        The Gram matrix.
+    rows : array of int
+        The rows of all problems, problem after problem.
+    stops : array of int of shape (n_problems,)
+        Where the rows of each problem end.
+    extra : bool
+        Whether the variables may move alone: there is one more, with a kernel of zero.
+    problems : array of shape (6, n_rows), changed in place
+        For each of the rows ``b``, ``v``, ``lower``, ``upper``, ``width`` and the diagonal of the
+        Gram matrix with its ridge. At the start ``b`` is zero, and ``v`` the target.
+    tol : float
+        The violation at which a problem is solved.
+    flat : float
+        The least curvature of a step.
+    patience : int
+        The most steps per variable.
+    first : int
+        The first problem to solve.
+    max_work : int
+        About the most numbers to read before returning.
+    steps, violations : arrays of shape (n_problems,), changed in place
+        The steps taken, and the violations reached.
+
+    Returns
+    -------
+    next : int
+        The first problem that is left.
+    """
+    cdef Py_ssize_t n_problems = stops.shape[0], problem, start, count
+    cdef Py_ssize_t largest = 0, work = 0, left = n_problems
+    cdef Variables part
+    cdef real[:, ::1] small
+    cdef double[:, ::1] state
+    for problem in range(n_problems):
+        start = stops[problem - 1] if problem else 0
+        largest = max(largest, stops[problem] - start + extra)
+    padded = (largest + LANES - 1) // LANES * LANES
+    small = np.empty((largest, padded), dtype=np.float32 if real is float else np.float64)
+    state = np.empty((8, padded))
+    _view(state, &part)
+    with nogil:
+        for problem in range(first, n_problems):
+            if work >= max_work:
+                left = problem
+                break
+            start = stops[problem - 1] if problem else 0
+            count = stops[problem] - start
+            _load(K, &rows[start], count, extra, problems, start, &small[0, 0], &part)
+            steps[problem] = _steps(
+                &small[0, 0], part.padded, &part, tol, flat, patience * count, &violations[problem])
+            _unload(&small[0, 0], &part, count, extra, problems, start)
+            work += (steps[problem] + count) * count
+    return left

@@ -115,6 +115,12 @@ def solve(
     return search.finish()
 
 
+def polished_violation(problem, gram, b):
+    """Return the violation that is a rounding error of the numbers whose difference it is."""
+    size = np.abs(gram.diagonal).max(initial=0)
+    return POLISH * (size * np.abs(b).sum() + np.abs(problem.target).max(initial=0))
+
+
 def _look_away(violation):
     return False
 
@@ -164,6 +170,13 @@ class Search:
             self._block = Block(self.problem, self.gram, self.dtype, self.largest)
         return self._block
 
+    def take_over(self, other):
+        """Use the block of another search, on the same Gram matrix, from now on."""
+        same = (self.dtype, self.largest) == (other.dtype, other.largest)
+        if other._block is not None and same and self.problem.intercept == other.problem.intercept:
+            self._block = other._block
+            self._block.turn_to(self.problem)
+
     def release(self):
         """Give the memory of the block back."""
         self._block = None
@@ -185,6 +198,11 @@ class Search:
     def violation(self):
         """The violation by the gradient as it is known."""
         return self.problem.violation(self.b, self.v)
+
+    @property
+    def _reachable(self):
+        """The tolerance, unless rounding errors are larger."""
+        return max(self.tol, 100 * polished_violation(self.problem, self.gram, self.b))
 
     def _start(self, start):
         """Set the first coefficients and their gradient."""
@@ -213,7 +231,7 @@ class Search:
     def approach(self):
         """Take steps until the violation is at most ``tol``, as far as float32 can tell."""
         violation = self.violation
-        while violation > self.tol and self.n_iter < self.budget:
+        while violation > self._reachable and self.n_iter < self.budget:
             moved, moves, v = self._round(violation)
             if self.whole:
                 self.v[self.block.rows] = v
@@ -238,7 +256,7 @@ class Search:
     def _refine(self):
         """Correct the solution with exact gradients, until the violation is at most ``tol``."""
         violation, best, stalled = self.violation, np.inf, 0
-        while violation > self.tol and self.n_iter < self.budget:
+        while violation > self._reachable and self.n_iter < self.budget:
             stalled = stalled + 1 if violation > 0.7 * best else 0
             best = min(best, violation)
             moved, moves, _ = self._round(violation)
@@ -305,10 +323,9 @@ class Search:
         not on the order of the rows, nor on whether a row is repeated or has a weight.
         """
         best = self.solution()
-        if not best.converged:
+        if best.violation > self._reachable:
             return
-        size = np.abs(self.gram.diagonal[self.used]).max(initial=0)
-        goal = POLISH * (size * np.abs(self.b).sum() + np.abs(self.problem.target).max(initial=0))
+        goal = polished_violation(self.problem, self.gram, self.b)
         for _ in range(POLISH_ROUNDS):
             violation = self.violation
             if violation < best.violation:

@@ -1,0 +1,106 @@
+"""Many problems over parts of one Gram matrix in memory: one against one."""
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from sklearn_sl.svm import _smo
+from sklearn_sl.svm._block import SLICE, flattest
+from sklearn_sl.svm._gram import SubGram
+from sklearn_sl.svm._solver import PATIENCE, POLISH, Search, Solution, polished_violation
+
+
+def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
+    """Return the solutions of problems on the samples ``places`` of a larger set.
+
+    Parameters
+    ----------
+    problems : list of Problem
+        The problems.
+    places : list of ndarray of int
+        The samples of each of them.
+    gram : KernelGram or MatrixGram
+        The Gram matrix of all samples.
+    values : ndarray of shape (n, n)
+        The same in memory: in float64 exact, in float32 good enough to steer by.
+    n_jobs : int, default=None
+        The number of threads.
+    **options
+        Those of :func:`~sklearn_sl.svm._solver.solve`.
+    """
+    threads = min(effective_n_jobs(n_jobs), len(problems))
+    run = Parallel(n_jobs=threads, require="sharedmem")
+    shares = [slice(k, None, threads) for k in range(threads)]
+    found = [None] * len(problems)
+    for share, part in zip(
+        shares,
+        run(
+            delayed(_first_steps)(problems[share], places[share], gram, values, **options)
+            for share in shares
+        ),
+        strict=True,
+    ):
+        found[share] = part
+    if values.dtype != np.float64:
+        _correct(found, places, gram)
+    finished = (
+        delayed(_finished)(solution, SubGram(gram, rows, values), **options)
+        for solution, rows in zip(found, places, strict=True)
+    )
+    return run(finished)
+
+
+def _first_steps(problems, places, gram, values, *, tol, polish, watch, **_):
+    """Return what a compiled pass over the problems finds."""
+    if polish:
+        tol = min(tol, POLISH * (1 + np.abs(gram.diagonal).max(initial=0)))
+    state = np.concatenate([_state(p, gram, rows) for p, rows in zip(problems, places)], axis=1)
+    rows, stops = np.concatenate(places), np.cumsum([len(rows) for rows in places])
+    steps, violations = np.zeros(len(problems), dtype=np.int64), np.zeros(len(problems))
+    alone, flat, done = not problems[0].intercept, flattest(gram, values.dtype), 0
+    while done < len(problems):
+        done = _smo.solve_many(
+            values, rows, stops, alone, state, tol, flat, PATIENCE, done, SLICE, steps, violations
+        )
+        if watch(violations[:done].max()):
+            break
+    parts = zip(problems, np.split(state[:2], stops[:-1], axis=1), steps, violations, strict=True)
+    return [
+        Solution(problem, b.copy(), v.copy(), int(taken), violation, False)
+        for problem, (b, v), taken, violation in parts
+    ]
+
+
+def _state(problem, gram, rows):
+    """Return the variables of a problem for the compiled pass."""
+    state = np.empty((6, len(rows)))
+    state[0], state[1], state[2], state[3] = 0, problem.target, problem.lower, problem.upper
+    state[4], state[5] = problem.width, gram.diagonal[rows] + problem.ridge
+    return state
+
+
+def _correct(found, places, gram):
+    """Set the exact gradients of many solutions, by one product."""
+    b = np.zeros((gram.n, len(found)))
+    for column, (solution, rows) in enumerate(zip(found, places, strict=True)):
+        b[rows, column] = solution.b
+    support = np.flatnonzero(b.any(axis=1))
+    product = gram.product(support, b[support])
+    for column, (solution, rows) in enumerate(zip(found, places, strict=True)):
+        ridge = solution.problem.ridge * solution.b
+        solution.v = solution.problem.target - ridge - product[rows, column]
+
+
+def _finished(solution, gram, **options):
+    """Return a solution that is certified, and polished if it should be."""
+    problem = solution.problem
+    violation = problem.violation(solution.b, solution.v)
+    goal = options["tol"]
+    if options["polish"]:
+        goal = min(goal, polished_violation(problem, gram, solution.b))
+    if violation <= goal:
+        solution.violation, solution.converged = violation, True
+        return solution
+    search = Search(problem, gram, start=solution, **options)
+    search.n_iter = solution.n_iter
+    search.approach()
+    return search.finish()
