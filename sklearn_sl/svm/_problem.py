@@ -1,6 +1,6 @@
 """The quadratic programs of support vector machines: four losses, one problem."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,22 @@ class Problem:
         if not self.squared:
             return np.zeros(len(self.target))
         return np.divide(0.5, self.cost, out=np.zeros(len(self.target)), where=self.cost > 0)
+
+    def with_cost(self, factor):
+        """Return the problem with a multiple of the cost."""
+        if self.squared:
+            return replace(self, cost=factor * self.cost)
+        bounds = {"lower": factor * self.lower, "upper": factor * self.upper}
+        return replace(self, cost=factor * self.cost, **bounds)
+
+    def clipped(self, b):
+        """Return coefficients that are within the bounds but for rounding errors, on them if near.
+
+        Where one is moved, the sum is off by as much as it was.
+        """
+        near = 1 - 1e-12
+        b = np.where(b > near * self.upper, self.upper, b)
+        return np.where(b < near * self.lower, self.lower, b)
 
     def slopes(self, b, v):
         """Return what a move of each variable up gains, and what a move down costs, per unit."""

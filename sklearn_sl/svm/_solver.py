@@ -15,6 +15,9 @@ POLISH, POLISH_ROUNDS = 1e-15, 30
 # Steps per variable after which Newton steps help along, and from then on between them; how many
 # of those at a time, and for how many free variables at most.
 PATIENCE, IMPATIENCE, LEAPS, MOST_FREE = 100, 5, 10, 2000
+# Costs on the way up, as parts of the cost asked for.
+CLIMB_STEP = 0.1
+CLIMB = (1e-4, 1e-3, 1e-2, 1e-1)
 # Coefficients beyond this are on their way to infinity.
 UNBOUNDED = 1e100
 NO_OPTIMUM = (
@@ -144,6 +147,7 @@ class Search:
         polish=None,
         start=None,
         watch=None,
+        block=None,
     ):
         self.problem, self.gram, self.tol = problem, gram, tol
         self.budget = max(10_000_000, 100 * gram.n) if max_iter < 0 else max_iter
@@ -155,6 +159,10 @@ class Search:
         self.n_iter, self.patience = 0, PATIENCE * len(self.used)
         moderate = 1e-15 < np.abs(gram.diagonal).max(initial=0) < 1e15
         self._plan(np.float32 if len(self.used) > EXACT and moderate else np.float64)
+        self.climbed = block is not None
+        if self.climbed:
+            block.turn_to(problem)
+            self._block, self.dtype = block, block.buffer.dtype
         self._start(start)
 
     def _plan(self, dtype):
@@ -241,7 +249,7 @@ class Search:
                 break
             violation = self.violation
             if self.patience < 0 and violation > self.tol:
-                self._leap()
+                self._help_along()
                 violation = self.violation
 
     def finish(self, gradient=None):
@@ -356,6 +364,39 @@ class Search:
         self._subtract(free, moved - b)
         self.b[free] = moved
         return bool(((moved == lower) | (moved == upper)).any())
+
+    def _help_along(self):
+        """Do what helps where SMO crawls: climb once, then leap."""
+        if self.whole and not self.climbed and np.isfinite(self.problem.cost).all():
+            self._climb()
+        else:
+            self._leap()
+
+    def _climb(self):
+        """Start anew from a small cost, which makes an easy problem, and let it grow.
+
+        Multiplied by as much, the solution for a cost is a good start for a larger one.
+        """
+        b = np.zeros(self.gram.n)
+        rough = max(self.tol, 1e-3 * np.ptp(self.problem.target))
+        for factor in CLIMB:
+            search = Search(
+                self.problem.with_cost(factor),
+                self.gram,
+                tol=rough,
+                max_iter=self.budget - self.n_iter,
+                cache_bytes=self.cache_bytes,
+                shrinking=self.shrinking,
+                start=b / CLIMB_STEP,
+                watch=self._asked,
+                block=self.block,
+            )
+            search.approach()
+            self.n_iter += search.n_iter
+            b = search.b
+        self.block.turn_to(self.problem)
+        self.b, self.climbed = self.problem.clipped(b / CLIMB_STEP), True
+        self.patience, self.v = PATIENCE * len(self.used), self.gradient()
 
     def _leap(self):
         """Take Newton steps from face to face of the box."""
