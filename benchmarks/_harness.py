@@ -620,6 +620,38 @@ def write_record(path, topic, name, entry, fresh=False):
     path.write_text(json.dumps(contents, indent=1) + "\n", encoding="utf-8")
 
 
+# Over several jobs -----------------------------------------------------------
+
+
+def recorded_jobs(path, size):
+    """Return the entries that the file holds of the jobs measured at ``size``, by name."""
+    entries = json.loads(path.read_text(encoding="utf-8"))["jobs"]
+    return {k: e for k, e in entries.items() if e["size"] == size and "error" not in e}
+
+
+def geometric_mean_ratio(entries, jobs, peer, phase="fit"):
+    """Return the geometric mean over ``jobs`` of the first candidate's time over that of ``peer``.
+
+    A job of several sizes counts with all of them.
+    """
+    ratios = []
+    for name in jobs:
+        rows = entries[name]["rows"] if name in entries else []
+        found = [row[phase] for row in rows if row["candidate"] == peer and phase in row]
+        if not found:
+            raise NotMeasured(f"{phase} of {peer}, job {name}")
+        ratios += [timing["first_over_this"] for timing in found]
+    return math.exp(np.mean(np.log(ratios)))
+
+
+def write_overall(path, size, verdicts):
+    """Put the judged bars over several jobs into the file, beside the jobs."""
+    contents = json.loads(path.read_text(encoding="utf-8"))
+    bars = [bar._asdict() | {"measured": _finite(bar.measured)} for bar in verdicts]
+    contents["overall"] = {"size": size, "bars": bars}
+    path.write_text(json.dumps(contents, indent=1) + "\n", encoding="utf-8")
+
+
 # The command line ------------------------------------------------------------
 
 
@@ -658,8 +690,11 @@ def _attempt(job, log):
     return result, None
 
 
-def main(topic, make_jobs, argv=None, peers=(), log=print):
+def main(topic, make_jobs, argv=None, peers=(), log=print, make_overall=None):
     """Run the jobs ``make_jobs(size)`` of a topic; return the exit code.
+
+    ``make_overall(size)`` returns bars over several jobs: their ``measure`` receives
+    :func:`recorded_jobs`, so that jobs may also have been run one by one.
 
     A missed bar is reported and leaves the exit code at 0; a disagreement or a
     crash makes it 1, after the remaining jobs have run.
@@ -679,5 +714,10 @@ def main(topic, make_jobs, argv=None, peers=(), log=print):
             verdicts += result.verdicts()
         fresh = position == 0 and not arguments.jobs
         write_record(path, topic, job.name, entry, fresh)
+    if make_overall is not None:
+        entries = recorded_jobs(path, arguments.size)
+        overall = [bar.judge(entries) for bar in make_overall(arguments.size)]
+        write_overall(path, arguments.size, overall)
+        verdicts += overall
     report_bars(verdicts, log)
     return int(failures > 0)

@@ -57,7 +57,9 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "subsection_order": ExplicitOrder(["examples/kernels", "examples/kernel_ridge"]),
+    "subsection_order": ExplicitOrder(
+        ["examples/kernels", "examples/kernel_ridge", "examples/svm"]
+    ),
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": None,
     "download_all_examples": False,

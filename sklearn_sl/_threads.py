@@ -22,21 +22,36 @@ def _blas():
 
 
 def blas_threads():
-    """Return how many threads BLAS may use now, by the environment or a limit of the user's."""
+    """Return how many threads there are for array work: those of BLAS, one in a thread of ours."""
+    if getattr(_here, "sharing", False):
+        return 1
+    return one_blas_thread.spared or _current_blas_threads()
+
+
+def _current_blas_threads():
     return max((library["num_threads"] for library in _blas().info()), default=1)
 
 
+# Whether this thread does a share of the work of ``for_each`` or ``in_order``.
+_here = threading.local()
+
+
 class _OneBlasThread:
-    """A limit of one BLAS thread, from the first entry to the last exit of any thread."""
+    """A limit of one BLAS thread, from the first entry to the last exit of any thread.
+
+    The threads that it spares, as many as BLAS had, are there for :func:`for_each`.
+    """
 
     def __init__(self):
         self._lock = threading.Lock()
         self._entries = 0
+        self.spared = None
 
     @contextmanager
     def __call__(self):
         with self._lock:
             if not self._entries:
+                self.spared = _current_blas_threads()
                 self._limit = _blas().limit(limits=1)
             self._entries += 1
         try:
@@ -46,25 +61,96 @@ class _OneBlasThread:
                 self._entries -= 1
                 if not self._entries:
                     self._limit.restore_original_limits()
+                    self.spared = None
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()
+
+
+def _take_share():
+    _here.sharing = True
+
+
+def in_order(work, items, n_threads):
+    """Yield ``work(item, over)`` of all items in their order, worked on by so many threads.
+
+    Closing the generator, or an error, ends the work after the items that are under way; from
+    then on ``over()`` is true, so that they can make it short.
+    """
+    closed = threading.Event()
+
+    def work_on(item):
+        return work(item, closed.is_set)
+
+    if n_threads < 2:
+        yield from map(work_on, items)
+        return
+    with one_blas_thread():
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            yield from pool.map(work_on, items)
+        finally:
+            closed.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def for_each(work, items):
     """Call ``work(item)`` for all items, in no certain order, by several threads.
 
-    An error, or Ctrl-C, ends the work after the items that are under way.
+    The calling thread does its share, so that it is done in time where there is no other. An
+    error, or Ctrl-C, ends the work after the items that are under way.
     """
     n_threads = min(blas_threads(), len(items))
-    if n_threads < 2:
-        for item in items:
-            work(item)
-        return
-    with _one_blas_thread():
-        pool = ThreadPoolExecutor(n_threads)
+    with one_blas_thread():
+        if n_threads < 2:
+            for item in items:
+                work(item)
+            return
+        share = _Share(work, items)
+        others = [threading.Thread(target=share.take_part) for _ in range(n_threads - 1)]
+        for thread in others:
+            thread.start()
         try:
-            for _ in pool.map(work, items):
-                pass
+            share.take_part()
         finally:
-            pool.shutdown(cancel_futures=True)
+            share.stop()
+            for thread in others:
+                thread.join()
+        share.check()
+
+
+class _Share:
+    """Items that several threads take one by one."""
+
+    def __init__(self, work, items):
+        self._work, self._items = work, iter(items)
+        self._lock, self._error = threading.Lock(), None
+
+    def take_part(self):
+        """Work on items until none is left; an error is kept for the caller and ends the work."""
+        _here.sharing, before = True, getattr(_here, "sharing", False)
+        try:
+            while (item := self._next()) is not _NONE_LEFT:
+                self._work(item)
+        except Exception as error:
+            self._error = self._error or error
+            self.stop()
+        finally:
+            _here.sharing = before
+
+    def _next(self):
+        with self._lock:
+            return next(self._items, _NONE_LEFT)
+
+    def stop(self):
+        """Leave the items that nobody has taken."""
+        with self._lock:
+            self._items = iter(())
+
+    def check(self):
+        """Raise the error that ended the work, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+
+_NONE_LEFT = object()

@@ -237,3 +237,37 @@ def test_unknown_job_is_refused(harness, candidate, job, tmp_path, capsys):
     with pytest.raises(SystemExit):
         run_main(harness, [job({"ours": candidate()})], tmp_path, "--jobs", "nothing")
     assert "there are: job" in capsys.readouterr().err
+
+
+def test_bars_over_several_jobs_are_judged_on_the_file(
+    harness, candidate, job, tmp_path, monkeypatch
+):
+    """Ours takes 1/2 and 1/8 of the peer's time: the geometric mean is 1/4."""
+    clocked(harness, monkeypatch, lambda value, n: n ** (value > 1.0))
+    pair = {"ours": candidate(1.0), "peer": candidate(1.0 + 1e-9)}
+    jobs = [
+        harness.Job(**(vars(job(pair, sizes=[n])) | {"name": name}))
+        for name, n in (("easy", 2), ("hard", 8))
+    ]
+
+    def make_overall(size):
+        def mean(entries):
+            return harness.geometric_mean_ratio(entries, ["easy", "hard"], "peer")
+
+        return [harness.Bar("mean", mean, 0.3)]
+
+    def overall(*options):
+        argv = ["--results", str(tmp_path), *options]
+        harness.main(
+            "topic", lambda size: jobs, argv, log=lambda line: None, make_overall=make_overall
+        )
+        return json.loads((tmp_path / "topic.json").read_text())["overall"]["bars"][0]
+
+    assert overall("--jobs", "hard")["verdict"] == "not measured: fit of peer, job easy"
+    assert overall("--jobs", "easy") == {
+        "name": "mean",
+        "measured": pytest.approx(0.25),
+        "limit": 0.3,
+        "verdict": "met",
+    }
+    assert overall("--jobs", "hard", "--size", "full")["measured"] is None

@@ -8,7 +8,7 @@ import pytest
 from conftest import EXACT
 from threadpoolctl import threadpool_limits
 
-from sklearn_sl._threads import blas_threads, for_each
+from sklearn_sl._threads import blas_threads, for_each, in_order
 from sklearn_sl.kernels import Anova, Gaussian, Linear, Matern, gram, gram_blocks, gram_product
 
 
@@ -88,3 +88,26 @@ def test_matrices_are_the_same_for_any_number_of_threads(kernel, rng):
             )
     for alone, together in zip(*results):
         np.testing.assert_allclose(together, alone, **EXACT)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_results_come_in_the_order_of_the_items(n_threads):
+    squares = in_order(lambda item, over: item**2, range(20), n_threads)
+    assert list(squares) == [item**2 for item in range(20)]
+
+
+def test_work_that_nobody_waits_for_is_told_so():
+    begun, told = threading.Semaphore(0), []
+
+    def work(item, over):
+        if item:
+            begun.release()
+            while not over():
+                pass
+            told.append(item)
+
+    results = in_order(work, range(50), 3)
+    next(results)
+    begun.acquire(), begun.acquire()
+    results.close()
+    assert 2 <= len(told) <= 3

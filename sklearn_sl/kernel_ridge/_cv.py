@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.model_selection import ParameterGrid, check_cv
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, precision
 from sklearn_sl._linalg import warn_indefinite
+from sklearn_sl._search import (
+    ClassifierAnswers,
+    KernelSearchMixin,
+    RegressorAnswers,
+    call_scorer,
+)
 from sklearn_sl._sklearn import Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge._expansion import (
@@ -19,18 +23,8 @@ from sklearn_sl.kernel_ridge._expansion import (
     indicators,
     squeezed,
 )
-from sklearn_sl.kernel_ridge._selection import (
-    ClassifierAnswers,
-    Judge,
-    RegressorAnswers,
-    Spectra,
-    call_scorer,
-    fold_positions,
-    squared_error_score,
-)
+from sklearn_sl.kernel_ridge._selection import Judge, Spectra, squared_error_score
 from sklearn_sl.kernel_ridge._solvers import Fit
-
-NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
 
 
 @dataclass
@@ -48,7 +42,7 @@ class Candidate:
         return np.mean(self.scores.max(axis=0))
 
 
-class KernelRidgeSearchMixin(KernelExpansionMixin):
+class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
     """The search of :class:`KernelRidgeCV`, for a regressor's or a classifier's targets."""
 
     _parameter_constraints = {
@@ -99,27 +93,6 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
         self._expand_best(X, y, used, best, alphas, ravel)
         self.score_path_ = np.array(path)
 
-    def _kernel_candidates(self, X, weight):
-        """Return the candidate kernels as ``(grid point, kernel object)``."""
-        if self._precomputed and self.kernel_grid is not None:
-            raise ValueError('kernel="precomputed" has no parameters for kernel_grid.')
-        grid = [{}] if self.kernel_grid is None else list(ParameterGrid(self.kernel_grid))
-        return [(point, self._kernel_at(X, weight, point)) for point in grid]
-
-    def _kernel_at(self, X, weight, point):
-        if isinstance(self.kernel, AnyKernel):
-            return self._kernel_object(X, weight, kernel=clone(self.kernel).set_params(**point))
-        if callable(self.kernel):
-            params = {**(self.kernel_params or {}), **point}
-            return self._kernel_object(X, weight, kernel_params=params)
-        unknown = sorted(set(point) - NAMED_KERNEL_PARAMS)
-        if unknown:
-            raise ValueError(
-                f"kernel_grid has {', '.join(unknown)}, but a named kernel takes "
-                f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}."
-            )
-        return self._kernel_object(X, weight, **point)
-
     def _folds(self, X, labels, used):
         """Return None for leave-one-out, "gcv", or the folds of the splitter."""
         if self.cv is None or isinstance(self.cv, str):
@@ -129,16 +102,7 @@ class KernelRidgeSearchMixin(KernelExpansionMixin):
                     f"there is only n_samples={len(used)}."
                 )
             return self.cv
-        position = np.full(len(labels), -1)
-        position[used] = np.arange(len(used))
-        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
-        splits = splitter.split(X, labels)
-        folds = [fold_positions(train, test, position) for train, test in splits]
-        # As if the rows of weight zero were not there: nothing to test, no fold.
-        folds = [(removed, tested) for removed, tested in folds if len(tested)]
-        if not folds:
-            raise ValueError("No split tests on a sample of positive weight.")
-        return folds
+        return self._split_folds(X, labels, used)
 
     def _expand_best(self, X, y, used, best, alphas, ravel):
         """Set the fitted attributes of the best candidate, without another fit."""

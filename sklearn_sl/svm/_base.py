@@ -44,7 +44,7 @@ class SupportVectorMixin(KernelMachineMixin):
 
     def _kernel_object(self, X, sample_weight=None, **params):
         if self._by_matrix:
-            return MatrixFunction(self.kernel, self.kernel_params)
+            return MatrixFunction(self.kernel, params.get("kernel_params", self.kernel_params))
         return super()._kernel_object(X, sample_weight, **params)
 
     def _gram_of(self, kernel, X, rows):
@@ -83,7 +83,8 @@ class SupportVectorMixin(KernelMachineMixin):
         """Set the certificates of several solutions, and warn of those that are not solved."""
         self.dual_objective_ = np.array([s.dual_objective for s in solutions])
         self.primal_objective_ = np.array([s.primal_objective for s in solutions])
-        self.duality_gap_ = self.primal_objective_ - self.dual_objective_
+        # Weak duality, but for rounding.
+        self.duality_gap_ = np.maximum(self.primal_objective_ - self.dual_objective_, 0)
         self.kkt_violation_ = np.array([s.violation for s in solutions])
         with np.errstate(divide="ignore"):
             self.margin_ = 1 / np.sqrt([s.squared_norm for s in solutions])

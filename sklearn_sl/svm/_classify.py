@@ -15,11 +15,200 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import SupportVectorMixin, as_stored
 from sklearn_sl.svm._gram import SubGram, whole_matrix
 from sklearn_sl.svm._hard_margin import solve_hard_margin
+from sklearn_sl.svm._loo import classifier_loo_error
+from sklearn_sl.svm._many import solve_many
 from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._solver import EXACT, POLISHED, Search, solve
+from sklearn_sl.svm._solver import EXACT, POLISHED, solve
+
+# Pairs of classes up to which one product with all their coefficients, half of them zero or more,
+# is faster than a product for each class.
+FEW_PAIRS = 200
 
 
-class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
+class ClassificationMixin(SupportVectorMixin):
+    """The machines of all pairs of classes, and what they say; for a classifier of any search."""
+
+    _parameter_constraints = {
+        **SupportVectorMixin._parameter_constraints,
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "decision_function_shape": [StrOptions({"ovo", "ovr"})],
+        "break_ties": ["boolean"],
+        "n_jobs": [int, None],
+    }
+
+    def _labelled_data(self, X, y, sample_weight):
+        """Return samples, labels, the weights of samples and classes, and those of samples alone.
+
+        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
+        """
+        X, y = self._validate_training(X, y)
+        check_classification_targets(y)
+        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        cost = np.ones(len(y)) if own_weight is None else own_weight
+        if self.class_weight is not None:
+            cost = cost * class_factors(self.class_weight, y, own_weight)
+        self.classes_ = np.unique(y[cost > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class with samples of positive weight."
+            )
+        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
+        plain = 1.0 if own_weight is None else own_weight[first]
+        self.class_weight_ = cost[first] / plain
+        return X, y, cost, own_weight
+
+    def _class_order(self, y, cost):
+        """Return the rows of positive weight, class by class, and their classes as numbers."""
+        rows = np.flatnonzero(cost > 0)
+        codes = np.searchsorted(self.classes_, y[rows])
+        order = np.argsort(codes, kind="stable")
+        return rows[order], codes[order]
+
+    def _solve_pairs(self, gram, codes, cost, pairs, watch):
+        """Return the solutions of all pairs of classes, the first of them positive."""
+        options = self._solver_options | {"polish": gram.n <= POLISHED, "watch": watch}
+        problems = [
+            margin_problem(
+                np.where(codes[rows] == first, 1.0, -1.0),
+                cost[rows],
+                squared=self.loss == "squared_hinge",
+                intercept=self.fit_intercept,
+            )
+            for first, _, rows in pairs
+        ]
+        solve_one = solve_hard_margin if np.isinf(cost).any() else solve
+        if len(pairs) == 1:
+            return [solve_one(problems[0], gram, **options)]
+        places = [rows for _, _, rows in pairs]
+        values = self._shared_matrix(gram)
+        if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
+            return solve_many(problems, places, gram, values, n_jobs=self.n_jobs, **options)
+        parts = [SubGram(gram, rows, values) for rows in places]
+        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+        return run(
+            delayed(solve_one)(*each, **options) for each in zip(problems, parts, strict=True)
+        )
+
+    def _shared_matrix(self, gram):
+        """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
+        dtype = np.dtype(np.float64 if gram.n <= EXACT else np.float32)
+        if dtype.itemsize * gram.n**2 > 0.8e6 * self.cache_size:
+            return None
+        return whole_matrix(gram, dtype)
+
+    def _expand(self, X, kernel, used, codes, pairs, solutions):
+        """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""
+        n_classes = len(self.classes_)
+        dual = np.zeros((n_classes - 1, len(used)))
+        for (first, second, rows), solution in zip(pairs, solutions, strict=True):
+            ours = codes[rows] == first
+            dual[second - 1, rows[ours]] = solution.b[ours]
+            dual[first, rows[~ours]] = solution.b[~ours]
+        intercept = np.array([solution.intercept for solution in solutions])
+        if n_classes == 2:  # the machine of two classes is positive for the second
+            dual, intercept = -dual, -intercept
+        support = np.flatnonzero(dual.any(axis=0))
+        self._keep_support(X, kernel, used[support])
+        self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
+        self.dual_coef_ = as_stored(dual[:, support], X)
+        self.intercept_ = intercept
+
+    def _pair_values(self, X):
+        """Return the values of the machines of all pairs at validated samples."""
+        dual, n_classes = self._dense_dual(), len(self.classes_)
+        if n_classes == 2:
+            return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
+        pairs = list(combinations(range(n_classes), 2))
+        if len(pairs) <= FEW_PAIRS:
+            return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
+        stops = np.cumsum(self.n_support_)
+        parts = [slice(stop - n, stop) for stop, n in zip(stops, self.n_support_, strict=True)]
+        shares = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
+        values = [shares[i][:, j - 1] + shares[j][:, i] for i, j in pairs]
+        return np.stack(values, axis=1) + self.intercept_
+
+    def _pair_coef(self):
+        """Return the coefficients of the support vectors in the machine of each pair."""
+        dual, n_classes = self._dense_dual(), len(self.classes_)
+        codes = np.repeat(np.arange(n_classes), self.n_support_)
+        return np.array(
+            [
+                np.where(codes == i, dual[j - 1], np.where(codes == j, dual[i], 0))
+                for i, j in combinations(range(n_classes), 2)
+            ]
+        )
+
+    def _dense_dual(self):
+        return self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+
+    def decision_function(self, X):
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
+                (n_samples, n_classes * (n_classes - 1) / 2)
+            For two classes one score, positive for ``classes_[1]``. For more, with
+            ``decision_function_shape="ovr"`` the duels that each class wins and, as fractions,
+            how clearly; with "ovo" the value of each duel, positive for the first class.
+        """
+        check_is_fitted(self)
+        values = self._pair_values(self._validate_query(X))
+        return self._scores(values, len(self.classes_))
+
+    def _scores(self, values, n_classes):
+        """Return the scores that follow from the values of the machines of all pairs."""
+        if n_classes == 2:
+            return values[:, 0]
+        return (
+            values if self.decision_function_shape == "ovo" else scores_of_duels(values, n_classes)
+        )
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of each sample, the one that wins most duels.
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        values = self._pair_values(self._validate_query(X))
+        return self.classes_[self._winners(values, len(self.classes_))]
+
+    def _winners(self, values, n_classes):
+        """Return the class, as a number, that wins by the values of the machines of all pairs."""
+        if n_classes == 2:
+            return (values[:, 0] >= 0).astype(np.intp)
+        points = scores_of_duels if self.break_ties else duels_won
+        return points(values, n_classes).argmax(axis=1)
+
+    @property
+    def coef_(self):
+        """The weights of the features, for each pair of classes."""
+        if not self._is_linear:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = np.asarray(self._pair_coef() @ self.support_vectors_)
+        return as_stored(coef, self.support_vectors_)
+
+
+class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """C-support vector classification by SMO, with certificates.
 
     For two classes with signs ``y_i = -1`` and ``1``, minimises ``||f||**2 / 2 + sum_i C_i
@@ -192,14 +381,9 @@ class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        **ClassificationMixin._parameter_constraints,
         "probability": ["boolean", StrOptions({"deprecated"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "decision_function_shape": [StrOptions({"ovo", "ovr"})],
-        "break_ties": ["boolean"],
         "random_state": ["random_state"],
-        "n_jobs": [int, None],
     }
 
     def __init__(
@@ -273,10 +457,68 @@ class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
         kernel = self._kernel_object(X, own_weight)
         gram = self._gram_of(kernel, X, used)
         pairs = pairs_of(codes, len(self.classes_))
-        solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs)
+        with self._watch() as watch:
+            solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
         self._expand(X, kernel, used, codes, pairs, solutions)
         self._certify(solutions)
         return self
+
+    def loo_error(self, X, y, sample_weight=None, *, method="exact"):
+        """Return the leave-one-out error: the share of samples that are errors when left out.
+
+        The kernel and the weights of the classes stay those of the fitted model. A sample is left
+        out as a whole, whatever its weight, and all samples of positive weight count the same. The
+        only sample of a class is an error.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            The training data, as in :meth:`fit`.
+
+        y : array-like of shape (n_samples,)
+            The class labels, as in :meth:`fit`.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            The weights, as in :meth:`fit`.
+
+        method : {"exact", "xi-alpha", "span", "n_sv"}, default="exact"
+            - "exact": what a fit without each sample predicts for it. Only support vectors are
+              left out; the Gram matrix of a pair of classes must fit into memory three times.
+            - "xi-alpha": an upper bound, the share of samples with ``alpha_i D_i**2 + xi_i >= 1``,
+              where ``xi_i`` is the slack and ``D_i`` the largest distance to another sample in
+              feature space. Joachims has the larger ``2 R**2`` in place of ``D_i**2``, with ``R**2
+              = max_i K_ii - min_ij K_ij``. (Without an intercept it is ``K_ii``.)
+            - "span": the span rule, the share of samples with ``alpha_i S_i**2 >= y_i f(x_i)``,
+              where ``S_i`` is the distance to the hull of the free support vectors: exact if no
+              other sample becomes free or ceases to be.
+            - "n_sv": an upper bound, the share of support vectors.
+
+            The bounds hold as long as the intercept is unique, that is, some support vector is
+            between its bounds with and without the sample. With more than two classes they count
+            the samples that some pair counts.
+
+        Returns
+        -------
+        error : float
+            The error, or its bound or estimate.
+
+        References
+        ----------
+        .. [1] T. Joachims, "Estimating the generalization performance of an SVM efficiently",
+           International Conference on Machine Learning, 2000.
+        .. [2] V. Vapnik, O. Chapelle, "Bounds on error expectation for support vector machines",
+           Neural Computation 12 (2000).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn_sl.svm import SVC
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = SVC().fit(X, y)
+        >>> round(model.loo_error(X, y), 3), round(model.loo_error(X, y, method="n_sv"), 3)
+        (0.033, 0.4)
+        """
+        return classifier_loo_error(self, X, y, sample_weight, method)
 
     def _refuse_probability(self):
         if self.probability is True:
@@ -284,192 +526,6 @@ class SVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
                 "SVC has no probability=True, whose probabilities may contradict the predictions: "
                 "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False) instead."
             )
-
-    def _labelled_data(self, X, y, sample_weight):
-        """Return samples, labels, the weights of samples and classes, and those of samples alone.
-
-        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
-        """
-        X, y = self._validate_training(X, y)
-        check_classification_targets(y)
-        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        cost = np.ones(len(y)) if own_weight is None else own_weight
-        if self.class_weight is not None:
-            cost = cost * class_factors(self.class_weight, y, own_weight)
-        self.classes_ = np.unique(y[cost > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class with samples of positive weight."
-            )
-        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
-        plain = 1.0 if own_weight is None else own_weight[first]
-        self.class_weight_ = cost[first] / plain
-        return X, y, cost, own_weight
-
-    def _class_order(self, y, cost):
-        """Return the rows of positive weight, class by class, and their classes as numbers."""
-        rows = np.flatnonzero(cost > 0)
-        codes = np.searchsorted(self.classes_, y[rows])
-        order = np.argsort(codes, kind="stable")
-        return rows[order], codes[order]
-
-    def _solve_pairs(self, gram, codes, cost, pairs):
-        """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"polish": gram.n <= POLISHED}
-        problems = [
-            margin_problem(
-                np.where(codes[rows] == first, 1.0, -1.0),
-                cost[rows],
-                squared=self.loss == "squared_hinge",
-                intercept=self.fit_intercept,
-            )
-            for first, _, rows in pairs
-        ]
-        with self._watch() as watch:
-            options["watch"] = watch
-            if len(pairs) == 1:
-                parts = [gram]
-            else:
-                values = self._shared_matrix(gram)
-                parts = [SubGram(gram, rows, values) for _, _, rows in pairs]
-            if np.isinf(self.C):
-                return self._in_parallel(solve_hard_margin, problems, parts, **options)
-            if len(pairs) == 1 or values is None or values.dtype == np.float64:
-                return self._in_parallel(solve, problems, parts, **options)
-            searches = self._in_parallel(approached, problems, parts, **options)
-            gradients = exact_gradients(gram, searches, [rows for _, _, rows in pairs])
-            return self._in_parallel(Search.finish, searches, gradients)
-
-    def _in_parallel(self, work, *arguments, **options):
-        """Call ``work`` on each of the pairs, by threads if the user wants."""
-        if self.n_jobs in (None, 1):
-            return [work(*each, **options) for each in zip(*arguments, strict=True)]
-        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-        return run(delayed(work)(*each, **options) for each in zip(*arguments, strict=True))
-
-    def _shared_matrix(self, gram):
-        """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
-        dtype = np.dtype(np.float64 if gram.n <= EXACT else np.float32)
-        if dtype.itemsize * gram.n**2 > 0.8e6 * self.cache_size:
-            return None
-        return whole_matrix(gram, dtype)
-
-    def _expand(self, X, kernel, used, codes, pairs, solutions):
-        """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""
-        n_classes = len(self.classes_)
-        dual = np.zeros((n_classes - 1, len(used)))
-        for (first, second, rows), solution in zip(pairs, solutions, strict=True):
-            ours = codes[rows] == first
-            dual[second - 1, rows[ours]] = solution.b[ours]
-            dual[first, rows[~ours]] = solution.b[~ours]
-        intercept = np.array([solution.intercept for solution in solutions])
-        if n_classes == 2:  # the machine of two classes is positive for the second
-            dual, intercept = -dual, -intercept
-        support = np.flatnonzero(dual.any(axis=0))
-        self._keep_support(X, kernel, used[support])
-        self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
-        self.dual_coef_ = as_stored(dual[:, support], X)
-        self.intercept_ = intercept
-
-    def _pair_values(self, X):
-        """Return the values of the machines of all pairs at validated samples."""
-        dual, n_classes = self._dense_dual(), len(self.classes_)
-        if n_classes == 2:
-            return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
-        stops = np.cumsum(self.n_support_)
-        parts = [slice(stop - n, stop) for stop, n in zip(stops, self.n_support_, strict=True)]
-        shares = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
-        pairs = combinations(range(n_classes), 2)
-        return np.stack([shares[i][:, j - 1] + shares[j][:, i] for i, j in pairs], axis=1) + (
-            self.intercept_
-        )
-
-    def _dense_dual(self):
-        return self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
-
-    def decision_function(self, X):
-        """Return the scores of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
-                (n_samples, n_classes * (n_classes - 1) / 2)
-            For two classes one score, positive for ``classes_[1]``. For more, with
-            ``decision_function_shape="ovr"`` the duels that each class wins and, as fractions,
-            how clearly; with "ovo" the value of each duel, positive for the first class.
-        """
-        check_is_fitted(self)
-        values = self._pair_values(self._validate_query(X))
-        if len(self.classes_) == 2:
-            return values[:, 0]
-        if self.decision_function_shape == "ovo":
-            return values
-        return scores_of_duels(values, len(self.classes_))
-
-    def predict(self, X):
-        """Predict the classes of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The class of each sample, the one that wins most duels.
-        """
-        check_is_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        values = self._pair_values(self._validate_query(X))
-        if len(self.classes_) == 2:
-            return self.classes_[(values[:, 0] >= 0).astype(np.intp)]
-        if self.break_ties:
-            return self.classes_[scores_of_duels(values, len(self.classes_)).argmax(axis=1)]
-        return self.classes_[duels_won(values, len(self.classes_)).argmax(axis=1)]
-
-    @property
-    def coef_(self):
-        """The weights of the features, for each pair of classes."""
-        if not self._is_linear:
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        dual, n_classes, vectors = self._dense_dual(), len(self.classes_), self.support_vectors_
-        codes = np.repeat(np.arange(n_classes), self.n_support_)
-        expansions = []
-        for first, second in combinations(range(n_classes), 2):
-            ours, theirs = codes == first, codes == second
-            expansions.append(np.where(ours, dual[second - 1], np.where(theirs, dual[first], 0)))
-        return as_stored(np.asarray(np.array(expansions) @ vectors), self.support_vectors_)
-
-
-def approached(problem, gram, **options):
-    """Return the search for a solution, up to where the exact gradient is needed."""
-    search = Search(problem, gram, **options)
-    search.approach()
-    search.release()
-    return search
-
-
-def exact_gradients(gram, searches, places):
-    """Return the exact gradients of many problems on parts of the samples, by one product."""
-    b = np.zeros((gram.n, len(searches)))
-    for column, (search, rows) in enumerate(zip(searches, places, strict=True)):
-        b[rows, column] = search.b
-    support = np.flatnonzero(b.any(axis=1))
-    product = gram.product(support, b[support]) if len(support) else np.zeros_like(b)
-    return [
-        search.problem.target - search.ridge * search.b - product[rows, column]
-        for column, (search, rows) in enumerate(zip(searches, places, strict=True))
-    ]
 
 
 def pairs_of(codes, n_classes):

@@ -18,6 +18,7 @@ from sklearn_sl.kernels._base import (
     slices,
 )
 from sklearn_sl.kernels._dot import Linear
+from sklearn_sl.svm import _smo
 
 TILE = 512
 
@@ -51,11 +52,7 @@ class KernelGram:
         def fill_both(tile):
             r, c = tile
             fill(r, c, K[tile])
-            if r == c:
-                square = K[tile]
-                np.copyto(square, square.T.copy(), where=~np.tri(len(square), dtype=bool))
-            else:
-                K[c, r] = K[tile].T
+            _smo.mirror(K, r.start, r.stop, c.start, c.stop)
 
         new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, TILE)]
         tiles = [(r, c) for r in new for c in slices(known, TILE)]
@@ -139,7 +136,7 @@ class MatrixGram:
         if not isinstance(at, slice):
             return self.K[np.ix_(at, rows)].astype(np.float64, copy=False) @ coef
         if len(rows) > self.n // 4 and self.K.dtype == np.float64:
-            every = np.zeros(self.n)
+            every = np.zeros((self.n, *coef.shape[1:]))
             every[rows] = coef
             return self.K @ every
         return self.K[:, rows].astype(np.float64, copy=False) @ coef

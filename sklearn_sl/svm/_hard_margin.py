@@ -15,15 +15,32 @@ TOUCHING = 1e-6
 class NotSeparableError(ValueError):
     """The classes cannot be separated: a hard margin does not exist.
 
-    Attributes
+    Parameters
     ----------
     distance : float
         How near the convex hulls of the two classes come to each other in feature space, at the
         two points given by ``weights``; zero but for rounding.
 
     weights : ndarray of shape (n_samples,)
-        The certificate: convex weights of the samples of either class, those of the second with
-        a minus sign.
+        The certificate: convex weights of the samples of either class, class by class, those of
+        the second with a minus sign.
+
+    Attributes
+    ----------
+    distance, weights
+        The same.
+
+    Examples
+    --------
+    The first and the last point lie on both sides of the second, which is of the other class:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.svm import SVC, NotSeparableError
+    >>> try:
+    ...     SVC(C=np.inf, kernel="linear").fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    ... except NotSeparableError as error:
+    ...     print(error.weights.round(3))
+    [ 0.5  0.5 -1. ]
     """
 
     def __init__(self, distance, weights):

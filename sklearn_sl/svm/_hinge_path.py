@@ -46,7 +46,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length
 
-from sklearn_sl._threads import _one_blas_thread as one_blas_thread
+from sklearn_sl._threads import one_blas_thread
 
 # Added to the diagonal, in units of the largest diagonal entry of the centred matrix.
 RIDGE = 1e-14

@@ -11,19 +11,81 @@ from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight, fit_c
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import SupportVectorMixin, as_stored
 from sklearn_sl.svm._hard_margin import solve_hard_tube
+from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._problem import tube_problem
 from sklearn_sl.svm._solver import solve
 
 
-class SVR(EstimatorMixin, SupportVectorMixin, RegressorMixin, BaseEstimator):
+class RegressionMixin(SupportVectorMixin):
+    """The machine of a regression, and what it says."""
+
+    _parameter_constraints = {
+        **SupportVectorMixin._parameter_constraints,
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+    }
+
+    def _targets(self, X, y, sample_weight):
+        """Return samples, targets, the rows of positive weight, and the weights, also as given."""
+        X, y = self._validate_training(X, y, y_numeric=True)
+        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = np.ones(len(y)) if own_weight is None else own_weight
+        return X, y.astype(np.float64, copy=False), np.flatnonzero(weight), weight, own_weight
+
+    def _tube(self, y, cost):
+        squared = self.loss == "squared_epsilon_insensitive"
+        return tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
+
+    def _expand(self, X, kernel, used, solution):
+        """Set the attributes of the expansion."""
+        support = np.flatnonzero(solution.b)
+        self._keep_support(X, kernel, used[support])
+        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        self.dual_coef_ = as_stored(solution.b[None, support], X)
+        self.intercept_ = np.array([solution.intercept])
+
+    def _certify_one(self, solution):
+        self._certify([solution])
+        for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
+            setattr(self, name, float(getattr(self, name)[0]))
+        self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel
+            is "precomputed".
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The predictions.
+        """
+        check_is_fitted(self)
+        X = self._validate_query(X)
+        dual = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        return self._kernel_times(X, slice(None), dual[0]) + self.intercept_
+
+    @property
+    def coef_(self):
+        """The weights of the features."""
+        if not self._is_linear:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self.dual_coef_ @ self.support_vectors_
+
+
+class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """Epsilon-support vector regression by SMO, with certificates.
 
     Minimises ``||f||**2 / 2 + sum_i C_i max(0, |y_i - f(x_i) - b| - epsilon)`` over the functions
     ``f`` of the kernel's Hilbert space and the intercept ``b``, where ``C_i`` is ``C`` times the
     weight of the sample. The minimiser is ``f = sum_i beta_i K(x_i, .)``, where ``beta`` maximises
     the dual objective ``sum_i y_i beta_i - epsilon sum_i |beta_i| - sum_ij beta_i beta_j K(x_i,
-    x_j) / 2`` subject to ``-C_i <= beta_i <= C_i`` and ``sum_i beta_i = 0``. In the form ``sum_i loss_i
-    + lambda ||f||**2`` of the same problem, ``lambda = 1 / (2 C)``.
+    x_j) / 2`` subject to ``-C_i <= beta_i <= C_i`` and ``sum_i beta_i = 0``. In the form ``sum_i
+    loss_i + lambda ||f||**2`` of the same problem, ``lambda = 1 / (2 C)``.
 
     The parameters and attributes are those of :class:`sklearn.svm.SVR`, and more.
 
@@ -144,11 +206,7 @@ class SVR(EstimatorMixin, SupportVectorMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-    }
+    _parameter_constraints = RegressionMixin._parameter_constraints
 
     def __init__(
         self,
@@ -205,56 +263,53 @@ class SVR(EstimatorMixin, SupportVectorMixin, RegressorMixin, BaseEstimator):
         self : SVR
             The fitted estimator.
         """
-        X, y = self._validate_training(X, y, y_numeric=True)
-        y = y.astype(np.float64, copy=False)
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        cost = self.C * (np.ones(len(y)) if weight is None else weight)[used]
-        kernel = self._kernel_object(X, weight)
-        solution = self._solve_tube(self._gram_of(kernel, X, used), y[used], cost)
-        support = np.flatnonzero(solution.b)
-        self._keep_support(X, kernel, used[support])
-        self.n_support_ = np.array([len(support)], dtype=np.int32)
-        self.dual_coef_ = as_stored(solution.b[None, support], X)
-        self.intercept_ = np.array([solution.intercept])
+        X, y, used, weight, own_weight = self._targets(X, y, sample_weight)
+        kernel = self._kernel_object(X, own_weight)
+        problem = self._tube(y[used], self.C * weight[used])
+        solve_one = solve_hard_tube if np.isinf(self.C) else solve
+        with self._watch() as watch:
+            solution = solve_one(
+                problem, self._gram_of(kernel, X, used), watch=watch, **self._solver_options
+            )
+        self._expand(X, kernel, used, solution)
         self._certify_one(solution)
         return self
 
-    def _solve_tube(self, gram, y, cost):
-        squared = self.loss == "squared_epsilon_insensitive"
-        problem = tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
-        solve_one = solve_hard_tube if np.isinf(self.C) else solve
-        with self._watch() as watch:
-            return solve_one(problem, gram, watch=watch, **self._solver_options)
+    def loo_error(self, X, y, sample_weight=None, *, method="exact"):
+        """Return the leave-one-out error: the mean absolute error at samples that are left out.
 
-    def _certify_one(self, solution):
-        self._certify([solution])
-        for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
-            setattr(self, name, float(getattr(self, name)[0]))
-        self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
-
-    def predict(self, X):
-        """Predict the targets of samples.
+        Only support vectors are left out: all other residuals stay as they are. The kernel stays
+        that of the fitted model. A sample is left out as a whole, whatever its weight, and all
+        samples of positive weight count the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+            The training data, as in :meth:`fit`.
+
+        y : array-like of shape (n_samples,)
+            The targets, as in :meth:`fit`.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            The weights, as in :meth:`fit`.
+
+        method : {"exact"}, default="exact"
+            The error of a fit without each sample. The Gram matrix must fit into memory three
+            times.
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            The predictions.
-        """
-        check_is_fitted(self)
-        X = self._validate_query(X)
-        dual = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
-        return self._kernel_times(X, slice(None), dual[0]) + self.intercept_
+        error : float
+            The mean absolute error.
 
-    @property
-    def coef_(self):
-        """The weights of the features."""
-        if not self._is_linear:
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        return self.dual_coef_ @ self.support_vectors_
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_sl.svm import SVR
+        >>> X = np.linspace(0, 3, 50)[:, None]
+        >>> y = np.sin(2 * X[:, 0])
+        >>> model = SVR(C=10.0, gamma=1.0, epsilon=0.05).fit(X, y)
+        >>> round(model.loo_error(X, y), 2)
+        0.04
+        """
+        return regressor_loo_error(self, X, y, sample_weight, method)

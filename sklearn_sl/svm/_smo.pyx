@@ -438,3 +438,27 @@ def solve_many(
             _unload(&small[0, 0], &part, count, extra, problems, start)
             work += (steps[problem] + count) * count
     return left
+
+
+def mirror(
+    real[:, :] K, Py_ssize_t first_row, Py_ssize_t last_row, Py_ssize_t first_column,
+    Py_ssize_t last_column,
+):
+    """Copy what lies below the diagonal, within a tile, to its place above.
+
+    Parameters
+    ----------
+    K : array of contiguous rows, changed in place
+        The matrix.
+    first_row, last_row, first_column, last_column : int
+        The rows and columns of the tile.
+    """
+    cdef Py_ssize_t i, j, top, left, stride = K.strides[0] // sizeof(real)
+    cdef real *start = &K[0, 0]
+    with nogil:
+        # Squares of a few cache lines: the one or the other side of a copy is not contiguous.
+        for top in range(first_row, last_row, 16):
+            for left in range(first_column, last_column, 16):
+                for i in range(top, min(top + 16, last_row)):
+                    for j in range(left, min(left + 16, last_column, i)):
+                        start[j * stride + i] = start[i * stride + j]

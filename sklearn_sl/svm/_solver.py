@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.svm._block import Block
 from sklearn_sl.svm._newton import newton_step, stepped
 from sklearn_sl.svm._problem import Problem
@@ -114,8 +115,9 @@ def solve(
         start=start,
         watch=watch,
     )
-    search.approach()
-    return search.finish()
+    with one_blas_thread():
+        search.approach()
+        return search.finish()
 
 
 def polished_violation(problem, gram, b):
@@ -313,7 +315,8 @@ class Search:
         if len(violating) <= self.largest:
             return used[violating], True
         free = ((self.b > problem.lower) & (self.b < problem.upper) & (self.b != 0))[used]
-        gain[free] = np.inf
+        if np.count_nonzero(free) <= self.largest // 2:  # else they would take turns with none
+            gain[free] = np.inf
         # Half of them to go up and half to go down; the shuffle decides between equals.
         order = np.random.default_rng(0).permutation(violating)
         upwards = (up - least)[used] >= (most - down)[used]

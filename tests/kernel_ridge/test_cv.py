@@ -27,8 +27,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from sklearn_sl import _memory
-from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeCV, _selection
+from sklearn_sl import _memory, _search
+from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeCV
 from sklearn_sl.kernels import Gaussian, Linear, Matern, Polynomial, SetIntersection, Spectrum
 
 ALPHAS = [0.01, 0.3, 5.0]
@@ -507,13 +507,13 @@ def test_unknown_parameters_in_the_grid_are_refused(params, message, rng):
 def test_distances_are_computed_once_for_all_radial_kernels(rng, monkeypatch):
     X, y, _ = regression(rng)
     calls = []
-    original = _selection.negated_squared_distances
+    original = _search.negated_squared_distances
 
     def spy(*args, **kwargs):
         calls.append(args)
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(_selection, "negated_squared_distances", spy)
+    monkeypatch.setattr(_search, "negated_squared_distances", spy)
     grid = {"gamma": [0.1, 0.5, 1.0, 5.0]}
     model = KernelRidgeCV(ALPHAS, kernel="rbf", kernel_grid=grid).fit(X, y)
     assert len(calls) == 1

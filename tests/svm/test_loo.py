@@ -1,0 +1,414 @@
+"""Leave-one-out equals refitting without each sample, and the bounds lie above it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import ALGEBRA
+from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+
+from sklearn_sl.svm import SVC, SVR, _loo
+from sklearn_sl.svm._gram import MatrixGram, SubGram
+from sklearn_sl.svm._loo import Resident, loo_signs, loo_values
+from sklearn_sl.svm._problem import margin_problem, tube_problem
+from sklearn_sl.svm._solver import solve
+
+TIGHT = 1e-10
+# What a violation of a millionth leaves in the value at a sample.
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+KERNELS = {
+    "linear": linear_kernel,
+    "poly": lambda X: polynomial_kernel(X, degree=2),
+    "rbf": lambda X: rbf_kernel(X, gamma=0.5),
+}
+kernels = pytest.mark.parametrize("kernel", list(KERNELS))
+costs = pytest.mark.parametrize("C", [0.02, 1.0, 50.0])
+squares = pytest.mark.parametrize("squared", [False, True])
+intercepts = pytest.mark.parametrize("intercept", [False, True])
+
+
+def two_classes(rng, n=36, p=3, noise=0.7):
+    """Return overlapping samples with signs of both kinds."""
+    X = rng.normal(size=(n, p))
+    sign = np.sign(X[:, 0] - 0.5 * X[:, 1] + noise * rng.normal(size=n))
+    sign[:4] = 1, 1, -1, -1
+    return X, sign
+
+
+def apart(rng, n=24, gap=0.3):
+    """Return samples that a hyperplane separates."""
+    X = rng.normal(size=(n, 2))
+    sign = np.where(np.arange(n) % 3 > 0, 1.0, -1.0)
+    X[:, 0] = sign * (gap + np.abs(X[:, 0]))
+    return X, sign
+
+
+def response(rng, n=36, p=2):
+    """Return samples and a noisy response."""
+    X = rng.normal(size=(n, p))
+    return X, np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=n)
+
+
+def solved(problem, gram):
+    return solve(problem, gram, tol=TIGHT, polish=True)
+
+
+def values_of_refits(problem, gram):
+    """Return the value at each sample of the machine trained without it, one by one."""
+    return np.array([solved(_loo.without(problem, i), gram).values[i] for i in range(gram.n)])
+
+
+def errors_of_refits(model, X, y, weight=None):
+    """Return which samples are errors of a fit without them."""
+    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    errors = []
+    for i in kept:
+        rest = kept[kept != i]
+        own = None if weight is None else weight[rest]
+        model.fit(X[rest], y[rest], sample_weight=own)
+        errors.append(model.predict(X[[i]])[0] != y[i])
+    return np.array(errors)
+
+
+class TestValues:
+    @kernels
+    @costs
+    @squares
+    @intercepts
+    def test_of_a_classifier_are_those_of_refits(self, rng, kernel, C, squared, intercept):
+        X, sign = two_classes(rng)
+        gram = MatrixGram(KERNELS[kernel](X))
+        cost = C * rng.uniform(0.5, 1.5, size=len(sign))
+        problem = margin_problem(sign, cost, squared=squared, intercept=intercept)
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    @kernels
+    @costs
+    @squares
+    @pytest.mark.parametrize("epsilon", [0.0, 0.2])
+    def test_of_a_regression_are_those_of_refits(self, rng, kernel, C, squared, epsilon):
+        X, y = response(rng)
+        gram = MatrixGram(KERNELS[kernel](X))
+        cost = C * rng.uniform(0.5, 1.5, size=len(y))
+        problem = tube_problem(y, cost, epsilon, squared=squared)
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    def test_of_a_hard_margin_are_those_of_refits(self, rng):
+        X, sign = apart(rng)
+        gram = MatrixGram(linear_kernel(X))
+        problem = margin_problem(sign, np.full(len(sign), np.inf))
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    def test_survive_repeated_samples(self, rng):
+        X, sign = two_classes(rng)
+        gram = MatrixGram(rbf_kernel(np.vstack([X, X]), gamma=0.5))
+        problem = margin_problem(np.tile(sign, 2), rng.uniform(0.5, 1.5, size=2 * len(sign)))
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    @kernels
+    @intercepts
+    def test_are_exact_though_the_given_solution_is_not(self, rng, kernel, intercept):
+        X, sign = two_classes(rng, n=60)
+        gram = MatrixGram(KERNELS[kernel](X))
+        problem = margin_problem(sign, np.full(60, 3.0), intercept=intercept)
+        rough = loo_values(problem, gram, solve(problem, gram, tol=0.05, polish=False))
+        exact = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(rough, exact, **CLOSE)
+
+    def test_of_many_samples_need_no_retraining(self):
+        X, y = make_classification(600, 20, n_informative=10, flip_y=0.05, random_state=0)
+        gram = MatrixGram(rbf_kernel(X, gamma=0.02))
+        problem = margin_problem(2.0 * y - 1, np.full(600, 10.0))
+        machine = Resident(problem, gram, solve(problem, gram, tol=1e-3).b).settled()
+        values = machine.values_without(machine.support)
+        assert not machine.retrained
+        assert np.count_nonzero(machine.support) > 150
+        for i in np.flatnonzero(machine.support)[::20]:
+            refit = solved(_loo.without(problem, i), gram)
+            np.testing.assert_allclose(values[i], refit.values[i], **CLOSE)
+
+    def test_of_many_samples_in_few_dimensions_are_those_of_refits(self):
+        X, y = make_classification(560, 20, n_informative=10, flip_y=0.05, random_state=0)
+        gram = MatrixGram(linear_kernel(X))
+        problem = margin_problem(2.0 * y - 1, np.full(560, 0.1))
+        machine = Resident(problem, gram, solve(problem, gram, tol=1e-3).b).settled()
+        rows = np.flatnonzero(machine.support)[::25]
+        values = machine.values_without(np.isin(np.arange(560), rows))
+        for i in rows:
+            refit = solved(_loo.without(problem, i), gram)
+            np.testing.assert_allclose(values[i], refit.values[i], **CLOSE)
+
+    def test_keep_those_of_samples_that_are_not_in_the_problem(self, rng):
+        X, sign = two_classes(rng)
+        gram = MatrixGram(rbf_kernel(X))
+        problem = margin_problem(sign, np.where(np.arange(len(sign)) < 30, 1.0, 0.0))
+        solution = solved(problem, gram)
+        values = loo_values(problem, gram, solution)
+        np.testing.assert_allclose(values[30:], solution.values[30:], **ALGEBRA)
+
+    def test_have_the_signs_of_the_faster_way(self, rng):
+        X, sign = two_classes(rng, n=80)
+        gram = MatrixGram(rbf_kernel(X))
+        problem = margin_problem(sign, np.full(80, 2.0))
+        solution = solved(problem, gram)
+        values = loo_values(problem, gram, solution)
+        np.testing.assert_array_equal(loo_signs(problem, gram, solution), np.sign(values))
+
+    def test_move_the_intercept_that_no_free_vector_fixes(self, rng):
+        # Two samples of either class, all at their bounds or not in use: the intercept is in the
+        # middle of an interval, one end of which belongs to a sample that is no support vector.
+        x = np.array([-3.0, -0.5, 0.5, 4.0])
+        gram = MatrixGram(np.outer(x, x))
+        problem = margin_problem(np.array([-1.0, -1.0, 1.0, 1.0]), np.full(4, 0.3))
+        solution = solved(problem, gram)
+        values = loo_values(problem, gram, solution)
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    def test_agree_with_retraining_all_support_vectors(self, rng, monkeypatch):
+        X, sign = two_classes(rng)
+        gram = MatrixGram(rbf_kernel(X))
+        problem = margin_problem(sign, np.full(len(sign), 2.0))
+        solution = solved(problem, gram)
+        exchanged = loo_values(problem, gram, solution)
+        monkeypatch.setattr(_loo, "exchange_matrix", lambda *_: None)
+        machine = Resident(problem, gram, solution.b).settled()
+        retrained = machine.values_without(machine.support)
+        assert machine.retrained == np.count_nonzero(solution.b)
+        np.testing.assert_allclose(exchanged, retrained, **CLOSE)
+
+
+class TestTheory:
+    @squares
+    @intercepts
+    def test_margins_of_left_out_support_vectors_only_fall(self, rng, squared, intercept):
+        X, sign = two_classes(rng, n=60)
+        gram = MatrixGram(rbf_kernel(X))
+        problem = margin_problem(sign, np.full(60, 1.0), squared=squared, intercept=intercept)
+        solution = solved(problem, gram)
+        values = loo_values(problem, gram, solution)
+        support = solution.b != 0
+        assert (sign * values <= sign * solution.values + 1e-7)[support].all()
+        np.testing.assert_allclose(values[~support], solution.values[~support], **ALGEBRA)
+
+    def test_samples_that_are_no_support_vectors_have_their_margin(self, rng):
+        X, sign = two_classes(rng, n=80)
+        model = SVC(C=1.0, tol=TIGHT).fit(X, sign)
+        others = np.setdiff1d(np.arange(80), model.support_)
+        assert (sign * model.decision_function(X) >= 1 - 1e-7)[others].all()
+
+    @pytest.mark.parametrize("C", [0.3, 3.0, 30.0])
+    @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+    @pytest.mark.parametrize("fit_intercept", [False, True])
+    def test_the_bounds_lie_above_the_error(self, rng, C, loss, fit_intercept):
+        X, sign = two_classes(rng, n=80)
+        model = SVC(C=C, loss=loss, fit_intercept=fit_intercept).fit(X, sign)
+        exact, xi_alpha, n_sv = (
+            model.loo_error(X, sign, method=method) for method in ("exact", "xi-alpha", "n_sv")
+        )
+        assert exact <= xi_alpha <= n_sv == len(model.support_) / 80
+
+    @intercepts
+    @squares
+    def test_xi_alpha_bounds_each_margin(self, rng, intercept, squared):
+        X, sign = two_classes(rng, n=60)
+        K = rbf_kernel(X)
+        gram, cost = MatrixGram(K), np.full(60, 0.4)
+        problem = margin_problem(sign, cost, squared=squared, intercept=intercept)
+        solution = solved(problem, gram)
+        whole = SubGram(gram, np.arange(60))
+        safe = ~_loo.xi_alpha_suspects(problem, whole, solution)
+        assert (sign * loo_values(problem, gram, solution))[safe].min() > 0
+        assert np.count_nonzero(safe & (solution.b != 0)) > 3
+
+    def test_xi_alpha_counts_no_more_than_joachims(self, rng):
+        X, sign = two_classes(rng, n=80)
+        model = SVC(C=0.5, gamma=0.2).fit(X, sign)
+        K = rbf_kernel(X, gamma=0.2)
+        alpha = np.zeros(80)
+        alpha[model.support_] = np.abs(model.dual_coef_[0])
+        slack = np.maximum(0, 1 - sign * model.decision_function(X))
+        suspects = 2 * alpha * (K.diagonal().max() - K.min()) + slack >= 1
+        assert model.loo_error(X, sign, method="xi-alpha") <= np.mean(suspects)
+
+    @pytest.mark.parametrize("C", [0.5, 5.0])
+    def test_the_span_rule_is_near_the_error_on_average(self, C):
+        exact, span = [], []
+        for seed in range(8):
+            X, sign = two_classes(np.random.default_rng(seed), n=80)
+            model = SVC(C=C).fit(X, sign)
+            exact.append(model.loo_error(X, sign))
+            span.append(model.loo_error(X, sign, method="span"))
+        assert abs(np.mean(span) - np.mean(exact)) < 0.03
+        assert np.abs(np.subtract(span, exact)).max() < 0.08
+
+    def test_the_span_rule_is_exact_where_no_other_sample_changes_its_state(self, rng):
+        # The squared hinge at a small C: all samples are free and stay so.
+        X, sign = two_classes(rng)
+        model = SVC(C=1e-3, loss="squared_hinge").fit(X, sign)
+        assert len(model.support_) == len(sign)
+        assert model.loo_error(X, sign, method="span") == model.loo_error(X, sign)
+
+
+class TestClassifier:
+    @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+    @costs
+    def test_error_is_that_of_refits(self, rng, kernel, C):
+        X, sign = two_classes(rng, n=50)
+        model = SVC(C=C, kernel=kernel, gamma=0.3, degree=2, tol=1e-9).fit(X, sign)
+        error = model.loo_error(X, sign)
+        assert error == errors_of_refits(model, X, sign).mean()
+
+    @pytest.mark.parametrize("params", [{"loss": "squared_hinge"}, {"fit_intercept": False}])
+    def test_error_of_variants_is_that_of_refits(self, rng, params):
+        X, sign = two_classes(rng, n=50)
+        model = SVC(C=2.0, gamma=0.3, tol=1e-9, **params).fit(X, sign)
+        error = model.loo_error(X, sign)
+        assert error == errors_of_refits(model, X, sign).mean()
+
+    def test_error_of_weighted_samples_is_that_of_refits(self, rng):
+        X, sign = two_classes(rng, n=50)
+        weight = rng.choice([0.0, 0.5, 1.3, 2.0], size=50)
+        model = SVC(C=2.0, gamma=0.3, tol=1e-9, class_weight={1.0: 2.0})
+        error = model.fit(X, sign, sample_weight=weight).loo_error(X, sign, weight)
+        assert error == errors_of_refits(model, X, sign, weight).mean()
+
+    def test_error_of_a_hard_margin_is_that_of_refits(self, rng):
+        X, sign = apart(rng, gap=0.05)
+        model = SVC(C=np.inf, kernel="linear", tol=1e-9).fit(X, sign)
+        error, bounds = (
+            model.loo_error(X, sign),
+            [model.loo_error(X, sign, method=method) for method in ("xi-alpha", "n_sv")],
+        )
+        assert error == errors_of_refits(model, X, sign).mean() <= min(bounds)
+
+    @pytest.mark.parametrize("break_ties", [False, True])
+    def test_error_of_many_classes_is_that_of_refits(self, rng, break_ties):
+        X, y = load_iris(return_X_y=True)
+        rows = rng.permutation(len(y))[:60]
+        X, y = X[rows, :2], y[rows]
+        model = SVC(C=5.0, gamma=0.5, tol=1e-9, break_ties=break_ties).fit(X, y)
+        error = model.loo_error(X, y)
+        bounds = [model.loo_error(X, y, method=method) for method in ("xi-alpha", "n_sv")]
+        assert error == errors_of_refits(model, X, y).mean()
+        assert error <= bounds[0] <= bounds[1] == len(model.support_) / 60
+
+    @pytest.mark.parametrize("method", _loo.METHODS)
+    def test_error_is_that_of_other_containers(self, rng, method):
+        X, sign = two_classes(rng, n=50)
+        model = SVC(C=2.0, gamma=0.3).fit(X, sign)
+        error = model.loo_error(X, sign, method=method)
+        sparse = SVC(C=2.0, gamma=0.3).fit(sp.csr_array(X), sign)
+        assert sparse.loo_error(sp.csr_array(X), sign, method=method) == error
+        K = rbf_kernel(X, gamma=0.3)
+        precomputed = SVC(C=2.0, kernel="precomputed").fit(K, sign)
+        assert precomputed.loo_error(K, sign, method=method) == error
+
+    def test_error_does_not_depend_on_the_order_or_names_of_classes(self, rng):
+        X, sign = two_classes(rng, n=50)
+        error = SVC().fit(X, sign).loo_error(X, sign)
+        names, order = np.where(sign > 0, "a", "b"), rng.permutation(50)
+        assert SVC().fit(X[order], names[order]).loo_error(X[order], names[order]) == error
+
+    def test_the_only_sample_of_a_class_is_an_error(self, rng):
+        X = np.vstack([rng.normal(size=(10, 2)), [[9.0, 9.0]]])
+        y = np.r_[np.zeros(10), 1]
+        model = SVC(kernel="linear", C=10.0).fit(X, y)
+        assert [model.loo_error(X, y, method=m) >= 1 / 11 for m in _loo.METHODS] == [True] * 4
+        assert model.loo_error(X, y) == 1 / 11
+
+    def test_the_model_stays_as_it_is(self, rng):
+        X, sign = two_classes(rng)
+        model = SVC().fit(X, sign)
+        before = {name: np.copy(value) for name, value in vars(model).items()}
+        model.loo_error(X, sign)
+        assert list(before) == list(vars(model))
+        np.testing.assert_array_equal(before["dual_coef_"], model.dual_coef_)
+
+
+class TestRegression:
+    @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+    @intercepts
+    def test_error_is_that_of_refits(self, rng, loss, intercept):
+        X, y = response(rng)
+        weight = rng.choice([0.0, 0.7, 1.5], size=len(y))
+        model = SVR(C=3.0, gamma=0.5, loss=loss, fit_intercept=intercept, tol=1e-9)
+        error = model.fit(X, y, sample_weight=weight).loo_error(X, y, weight)
+        residuals = []
+        for i in np.flatnonzero(weight):
+            rest = np.where(np.arange(len(y)) == i, 0, weight)
+            residuals.append(y[i] - model.fit(X, y, sample_weight=rest).predict(X[[i]])[0])
+        np.testing.assert_allclose(error, np.mean(np.abs(residuals)), **CLOSE)
+
+    def test_error_within_the_tube_is_that_of_training(self, rng):
+        X, y = response(rng)
+        model = SVR(epsilon=5.0).fit(X, y)
+        assert not len(model.support_)
+        # The function is constant: the middle between the ends of an interval that both targets
+        # at the ends of the data decide.
+        rest = [np.delete(y, i) for i in range(len(y))]
+        middles = np.array([(r.min() + r.max()) / 2 for r in rest])
+        np.testing.assert_allclose(model.loo_error(X, y), np.abs(y - middles).mean(), **ALGEBRA)
+
+    @pytest.mark.parametrize("method", ["xi-alpha", "span", "n_sv", "jackknife"])
+    def test_other_methods_are_refused(self, rng, method):
+        X, y = response(rng)
+        with pytest.raises(ValueError, match='Use method="exact"'):
+            SVR().fit(X, y).loo_error(X, y, method=method)
+
+
+class TestErrors:
+    def test_of_an_unknown_method(self, rng):
+        X, sign = two_classes(rng)
+        with pytest.raises(ValueError, match="method must be one of"):
+            SVC().fit(X, sign).loo_error(X, sign, method="jackknife")
+
+    @pytest.mark.parametrize("method", _loo.METHODS)
+    def test_of_data_that_the_model_was_not_fitted_to(self, rng, method):
+        X, sign = two_classes(rng)
+        model = SVC().fit(X, sign)
+        others = [
+            (X[:-1], sign[:-1], None),
+            (X + 1e-2 * rng.normal(size=X.shape), sign, None),
+            (X, -sign, None),
+            (X, np.where(np.arange(len(sign)) == 7, 3.0, sign), None),
+            (X, sign, np.linspace(0.5, 2, len(sign))),
+        ]
+        for data, y, weight in others:
+            with pytest.raises(ValueError, match="the data that the model was fitted to"):
+                model.loo_error(data, y, weight, method=method)
+
+    def test_of_a_regression_on_other_targets(self, rng):
+        X, y = response(rng)
+        with pytest.raises(ValueError, match="the data that the model was fitted to"):
+            SVR().fit(X, y).loo_error(X, 2 * y)
+
+    @pytest.mark.parametrize("method", ["xi-alpha", "span"])
+    def test_of_bounds_where_no_vector_is_free(self, method):
+        X, y = [[-1.0], [-0.5], [0.5], [1.0]], [0, 0, 1, 1]
+        model = SVC(C=0.01, kernel="linear").fit(X, y)
+        with pytest.raises(ValueError, match="needs a support vector between its bounds"):
+            model.loo_error(X, y, method=method)
+
+    def test_of_too_little_memory(self, rng, monkeypatch):
+        X, sign = two_classes(rng)
+        model = SVC().fit(X, sign)
+
+        def refuse(n_bytes, what, advice):
+            raise ValueError(f"{what} needs more: {advice}")
+
+        monkeypatch.setattr(_loo, "check_memory", refuse)
+        with pytest.raises(ValueError, match=r'Exact leave-one-out of 36 .* "n_sv"'):
+            model.loo_error(X, sign)
+
+    def test_of_too_few_steps_is_a_warning(self, rng, monkeypatch):
+        X, sign = two_classes(rng)
+        gram = MatrixGram(rbf_kernel(X))
+        problem = margin_problem(sign, np.full(len(sign), 10.0))
+        solution = solved(problem, gram)
+        monkeypatch.setattr(_loo, "exchange_matrix", lambda *_: None)
+        with pytest.warns(UserWarning, match="left-out samples, whose values are approximate"):
+            loo_values(problem, gram, solution, max_iter=1)
