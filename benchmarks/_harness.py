@@ -287,6 +287,9 @@ class PeakMemory:
             self.bytes = (_max_rss() - self._before) or None
 
 
+PAUSE = 0.1
+
+
 class Run(NamedTuple):
     """One timed call: wall and CPU seconds of this process, peak bytes."""
 
@@ -296,7 +299,12 @@ class Run(NamedTuple):
 
 
 def measured(call, *arguments):
-    """Return ``call(*arguments)`` and its :class:`Run`."""
+    """Return ``call(*arguments)`` and its :class:`Run`.
+
+    It starts after a pause in which the threads of the last call, which spin while
+    they wait for more, fall asleep.
+    """
+    time.sleep(PAUSE)
     with PeakMemory() as memory:
         cpu, wall = time.process_time(), time.perf_counter()
         value = call(*arguments)

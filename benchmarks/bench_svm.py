@@ -474,7 +474,7 @@ def leave_one_out_job(sizes):
         "leave-one-out",
         leave_one_out_data,
         {
-            EXACT: Candidate(lambda data: data.model.loo_error(method="exact")),
+            EXACT: Candidate(lambda data: data.model.loo_error(data.X, data.y, method="exact")),
             ONE_FIT: Candidate(lambda data: ours(C=1, gamma=data.gamma).fit(data.X, data.y)),
             "scikit-learn, n refits": Candidate(refit_without_each, once=True),
         },

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
-from sklearn.model_selection import LeaveOneGroupOut
+from sklearn.model_selection import KFold, LeaveOneGroupOut
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -90,6 +90,29 @@ CONFIGS = {
         {"fit_intercept": False, "loss": "squared_epsilon_insensitive", "kernel": "linear"},
         {"epsilon": 0.0, "C": 100.0},
     ],
+    "MulticlassSVC": [
+        {"gamma": "median"},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0},
+        {"kernel": Linear() + 1.0},
+        {"class_weight": "balanced"},
+        {"C": 100.0},
+        {"cache_size": 0.01},
+    ],
+    "SVCCV": [
+        {"Cs": [0.1, 1.0, 10.0], "kernel_grid": {"gamma": [0.1, 1.0]}, "cv": 3},
+        {"Cs": [0.1, 10.0], "kernel": "linear", "cv": 3},
+        {"Cs": [0.1, 10.0], "kernel": "precomputed", "cv": KFold(3)},
+        {"Cs": [0.1, 10.0], "loss": "squared_hinge", "class_weight": "balanced", "cv": 3},
+        {"Cs": [0.1, 10.0], "cv": "loo"},
+        {"Cs": [0.1, 10.0], "cv": 3, "n_jobs": 2},
+    ],
+    "SVRCV": [
+        {"Cs": [0.1, 1.0, 10.0], "kernel_grid": {"gamma": [0.1, 1.0]}, "cv": 3},
+        {"Cs": [0.1, 10.0], "kernel": "linear", "cv": 3},
+        {"Cs": [0.1, 10.0], "kernel": "precomputed", "cv": 3},
+        {"Cs": [0.1, 10.0], "loss": "squared_epsilon_insensitive", "cv": 3},
+        {"Cs": [0.1, 10.0], "cv": "loo"},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -106,6 +129,13 @@ OWN_CONFIGS = {
 }
 # One score for each pair of classes, where scikit-learn's checks expect one for each class.
 OWN_CONFIGS["SVC"].append({"decision_function_shape": "ovo"})
+# The Crammer-Singer machine has no intercept at all.
+OWN_CONFIGS["MulticlassSVC"] = [
+    {"kernel": "linear"},
+    {"kernel": "sigmoid", "gamma": 0.01},
+    {"kernel": linear_kernel},
+    {"kernel": "precomputed"},
+]
 
 
 def configurations(own=False):
@@ -214,7 +244,7 @@ def outputs(estimator, X):
 
 def choices(estimator):
     """Return what a cross-validated estimator chose, and how well that scored."""
-    names = ("alpha_", "best_score_")
+    names = ("alpha_", "C_", "best_score_")
     return {name: np.asarray(vars(estimator)[name]) for name in names if name in vars(estimator)}
 
 

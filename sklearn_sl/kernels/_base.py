@@ -296,6 +296,14 @@ def encode(kernel, X):
     return kernel._inputs(X) if isinstance(kernel, Kernel) else _foreign_inputs(kernel, X)
 
 
+def encode_checked(kernel, X):
+    """Return ``X``, which an estimator has validated, encoded for ``kernel``."""
+    if isinstance(kernel, Kernel) and type(kernel)._inputs is Kernel._inputs:
+        if not kernel.nonnegative_input and kernel.input_kind == "vectors":
+            return X
+    return encode(kernel, X)
+
+
 def _foreign_inputs(kernel, X):
     if not kernel.requires_vector_input:
         return X
@@ -436,14 +444,17 @@ def gram_product(kernel, X, Y, coef, *, encoded=False):
         X, Y = encode(kernel, X), encode(kernel, Y)
     n, m = n_rows(X), n_rows(Y)
     product = np.empty((n, *coef.shape[1:]), dtype=np.result_type(result_type(X, Y), coef))
-    fill = guarded_tiles(kernel, X, Y)
+    with np.errstate(all="ignore"):
+        fill = tiles(kernel, X, Y)
 
+    @np.errstate(all="ignore")
     def multiply(rows):
         total = np.zeros_like(product[rows])
         for cols in column_blocks(len(total), m):
             tile = np.empty((len(total), cols.stop - cols.start), dtype=result_type(X, Y))
             fill(rows, cols, tile)
             total += tile @ coef[cols]
+        finite_or_explain(total, kernel)  # what is not finite in a tile is not in its product
         product[rows] = total
 
     share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))

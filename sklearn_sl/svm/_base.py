@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions
-from sklearn_sl.kernels._base import encode, gram_product
+from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.kernels._named import MatrixFunction
 from sklearn_sl.svm._gram import KernelGram, MatrixGram
@@ -117,7 +117,7 @@ class SupportVectorMixin(KernelMachineMixin):
         vectors = self.support_vectors_[part]
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ (vectors.T @ coef))
-        X, vectors = encode(self.kernel_, X), encode(self.kernel_, vectors)
+        X, vectors = (encode_checked(self.kernel_, part) for part in (X, vectors))
         return gram_product(self.kernel_, X, vectors, coef, encoded=True)
 
     @property

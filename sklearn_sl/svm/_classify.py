@@ -4,21 +4,22 @@ from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import class_factors
 from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
+from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import SupportVectorMixin, as_stored
 from sklearn_sl.svm._gram import SubGram, whole_matrix
 from sklearn_sl.svm._hard_margin import solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
-from sklearn_sl.svm._many import solve_many
+from sklearn_sl.svm._many import solve_many, until
 from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._solver import EXACT, POLISHED, solve
+from sklearn_sl.svm._solver import POLISHED, solve
 
 # Pairs of classes up to which one product with all their coefficients, half of them zero or more,
 # is faster than a product for each class.
@@ -85,18 +86,20 @@ class ClassificationMixin(SupportVectorMixin):
         values = self._shared_matrix(gram)
         if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
             return solve_many(problems, places, gram, values, n_jobs=self.n_jobs, **options)
-        parts = [SubGram(gram, rows, values) for rows in places]
-        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-        return run(
-            delayed(solve_one)(*each, **options) for each in zip(problems, parts, strict=True)
-        )
+        tasks = [(p, SubGram(gram, rows, values)) for p, rows in zip(problems, places, strict=True)]
+        n_threads = effective_n_jobs(self.n_jobs)
+
+        def solve_pair(task, over):
+            return solve_one(*task, **until(over, options))
+
+        return list(in_order(solve_pair, tasks, n_threads))
 
     def _shared_matrix(self, gram):
         """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
-        dtype = np.dtype(np.float64 if gram.n <= EXACT else np.float32)
-        if dtype.itemsize * gram.n**2 > 0.8e6 * self.cache_size:
-            return None
-        return whole_matrix(gram, dtype)
+        for dtype in (np.dtype(np.float64), np.dtype(np.float32)):
+            if dtype.itemsize * gram.n**2 <= 0.8e6 * self.cache_size:
+                return whole_matrix(gram, dtype)
+        return None
 
     def _expand(self, X, kernel, used, codes, pairs, solutions):
         """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_sl._threads import for_each
 from sklearn_sl.kernels._base import (
     diagonal,
-    encode,
+    encode_checked,
     gram_product,
     guarded_tiles,
     share_out,
@@ -35,7 +35,7 @@ class KernelGram:
         self.kernel = kernel
         self.X = X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
         self.n = X.shape[0]
-        self.diagonal = diagonal(kernel, encode(kernel, self.X)).astype(np.float64)
+        self.diagonal = diagonal(kernel, encode_checked(kernel, self.X)).astype(np.float64)
 
     @cached_property
     def _rough(self):
@@ -66,11 +66,13 @@ class KernelGram:
             left, right = left[rows], right[rows]
 
             def fill(r, c, out):
-                np.matmul(left[r], right[c].T, out=out)
-                to_kernel(out)
+                # In a tile of its own: ``out`` is a part of long rows, which is slow to go over.
+                tile = left[r] @ right[c].T
+                to_kernel(tile)
+                out[...] = tile
 
             return fill
-        X = encode(self.kernel, self.X[rows])
+        X = encode_checked(self.kernel, self.X[rows])
         exact = guarded_tiles(self.kernel, X, X)
         return exact if dtype == np.float64 else _cast(exact)
 
@@ -81,7 +83,7 @@ class KernelGram:
             return np.asarray(X @ (self.X[rows].T @ coef))
         if rough and self._rough is not None:
             return self._rough_product(rows, coef, at)
-        X, Y = encode(self.kernel, X), encode(self.kernel, self.X[rows])
+        X, Y = encode_checked(self.kernel, X), encode_checked(self.kernel, self.X[rows])
         return gram_product(self.kernel, X, Y, coef, encoded=True)
 
     def _rough_product(self, rows, coef, at):

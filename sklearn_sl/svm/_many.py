@@ -1,8 +1,9 @@
 """Many problems over parts of one Gram matrix in memory: one against one."""
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
+from sklearn_sl._threads import in_order
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._block import SLICE, flattest
 from sklearn_sl.svm._gram import SubGram
@@ -28,25 +29,29 @@ def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
         Those of :func:`~sklearn_sl.svm._solver.solve`.
     """
     threads = min(effective_n_jobs(n_jobs), len(problems))
-    run = Parallel(n_jobs=threads, require="sharedmem")
     shares = [slice(k, None, threads) for k in range(threads)]
     found = [None] * len(problems)
-    for share, part in zip(
-        shares,
-        run(
-            delayed(_first_steps)(problems[share], places[share], gram, values, **options)
-            for share in shares
-        ),
-        strict=True,
-    ):
+
+    def first_steps(share, over):
+        part = problems[share], places[share]
+        return _first_steps(*part, gram, values, **until(over, options))
+
+    for share, part in zip(shares, in_order(first_steps, shares, threads), strict=True):
         found[share] = part
     if values.dtype != np.float64:
         _correct(found, places, gram)
-    finished = (
-        delayed(_finished)(solution, SubGram(gram, rows, values), **options)
-        for solution, rows in zip(found, places, strict=True)
-    )
-    return run(finished)
+
+    def finish(task, over):
+        solution, rows = task
+        return _finished(solution, SubGram(gram, rows, values), **until(over, options))
+
+    return list(in_order(finish, list(zip(found, places, strict=True)), threads))
+
+
+def until(over, options):
+    """Return the options of a solver that gives up once ``over()`` is true."""
+    watch = options["watch"]
+    return options | {"watch": lambda violation: over() or watch(violation)}
 
 
 def _first_steps(problems, places, gram, values, *, tol, polish, watch, **_):

@@ -325,9 +325,16 @@ cdef void _load(
     double[:, ::1] problems, Py_ssize_t start, real *small, Variables *part
 ) noexcept nogil:
     """Copy one of many problems; an extra variable with a kernel of zero comes first."""
-    cdef Py_ssize_t i, j, total = count + extra
+    cdef Py_ssize_t i, j, total = count + extra, split = 1, stop
     cdef const real *row
     cdef real *copy
+    # Two classes are two runs of rows, which are faster to copy than scattered ones.
+    while split < count and rows[split] == rows[split - 1] + 1:
+        split += 1
+    stop = min(split + 1, count)
+    while stop < count and rows[stop] == rows[stop - 1] + 1:
+        stop += 1
+    cdef bint two_runs = stop == count
     part.padded = (total + LANES - 1) // LANES * LANES
     for i in range(total):
         copy = small + i * part.padded
@@ -338,8 +345,14 @@ cdef void _load(
         row = &K[rows[i - extra], 0]
         for j in range(extra):
             copy[j] = 0
-        for j in range(extra, total):
-            copy[j] = row[rows[j - extra]]
+        if two_runs:
+            for j in range(split):
+                copy[extra + j] = row[rows[0] + j]
+            for j in range(split, count):
+                copy[extra + j] = row[rows[split] + j - split]
+        else:
+            for j in range(count):
+                copy[extra + j] = row[rows[j]]
         copy[i] = <real>problems[5, start + i - extra]
         for j in range(total, part.padded):
             copy[j] = 0

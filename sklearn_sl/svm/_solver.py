@@ -1,6 +1,7 @@
 """Decomposition: SMO on a block of the Gram matrix that fits, until the whole is optimal."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class Solution:
     violation: float
     converged: bool
 
-    @property
+    @cached_property
     def intercept(self):
         """The intercept of the machine."""
         return self.problem.best_intercept(self.b, self.v)
