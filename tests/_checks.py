@@ -125,8 +125,14 @@ OWN_CONFIGS = {
         {"fit_intercept": False, "kernel": "rbf"},
         {"fit_intercept": False, "kernel": "precomputed"},
     ]
-    for name in ("KernelRidgeClassifier", "KernelRidgeClassifierCV", "SVC")
+    for name in ("KernelRidgeClassifier", "KernelRidgeClassifierCV")
 }
+OWN_CONFIGS["SVC"] = [
+    {"kernel": "chi2"},
+    {"fit_intercept": False},
+    {"fit_intercept": False, "kernel": "linear"},
+    {"fit_intercept": False, "kernel": "precomputed"},
+]
 # One score for each pair of classes, where scikit-learn's checks expect one for each class.
 OWN_CONFIGS["SVC"].append({"decision_function_shape": "ovo"})
 # The Crammer-Singer machine has no intercept at all.

@@ -298,9 +298,9 @@ def encode(kernel, X):
 
 def encode_checked(kernel, X):
     """Return ``X``, which an estimator has validated, encoded for ``kernel``."""
-    if isinstance(kernel, Kernel) and type(kernel)._inputs is Kernel._inputs:
-        if not kernel.nonnegative_input and kernel.input_kind == "vectors":
-            return X
+    plain = isinstance(kernel, Kernel) and type(kernel)._inputs is Kernel._inputs
+    if plain and kernel.input_kind == "vectors" and not kernel.nonnegative_input:
+        return X
     return encode(kernel, X)
 
 

@@ -359,10 +359,16 @@ def results_of(points, scores):
 
 
 def best_index(mean_scores):
-    """Return the first of the best candidates."""
+    """Return the first of the best candidates.
+
+    Scores that differ by rounding errors are equal: where no coefficient is at its bound any more
+    a larger C gives the same machine, by other roundings.
+    """
     if np.isnan(mean_scores).all():
         raise ValueError("No candidate has a score: it is NaN for all of them.")
-    return int(np.nanargmax(mean_scores))
+    best = np.nanmax(mean_scores)
+    near = 1e-9 * max(abs(best), 1.0) if np.isfinite(best) else 0.0
+    return int(np.flatnonzero(mean_scores >= best - near)[0])
 
 
 def go_on(violation):

@@ -27,6 +27,7 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _crammer_singer
 from sklearn_sl.svm._base import SupportVectorMixin
+from sklearn_sl.svm._solver import SMALLEST_BLOCK
 
 # The most samples of a working set: its Gram matrix stays in a core's cache. The fewest: with
 # less memory than that there is no progress.
@@ -373,7 +374,7 @@ def kernel_rows(kernel, X, used, cache_size):
     X = X if len(used) == X.shape[0] else X[used]
     row_bytes = len(used) * result_type(X).itemsize
     n_rows = int(cache_size * 1e6 / row_bytes)
-    if n_rows >= len(used):
+    if n_rows >= len(used) or len(used) <= SMALLEST_BLOCK:
         return ResidentRows(gram(kernel, X))
     return CachedRows(kernel, X, n_rows)
 

@@ -7,8 +7,8 @@ The problem, for the signed coefficients ``b`` of a kernel expansion, is ::
 
 with ``lower <= 0 <= upper``. Classification, regression and one-class machines are this problem
 with other numbers. ``v = p - Kb`` is the negative gradient of its smooth part; moving ``b[k]`` up
-gains ``v[k] + up[k]`` per unit, moving it down costs ``v[k] + lo[k]``. At the optimum no pair gains:
-``max(v + up) <= min(v + lo)``, and the difference of the two is the violation.
+gains ``v[k] + up[k]`` per unit, moving it down costs ``v[k] + lo[k]``. At the optimum no pair
+gains: ``max(v + up) <= min(v + lo)``, and the difference of the two is the violation.
 """
 
 import numpy as np
