@@ -74,12 +74,12 @@ class Block:
         e, old, new = self.extra, self.K(len(self.rows)), self.K(n)
         if len(kept) == len(self.rows) and old.shape[1] == new.shape[1]:
             return
-        if new.shape[1] <= old.shape[1]:
-            if len(kept):
-                _smo.compact(self.buffer, kept, e, old.shape[1], new.shape[1])
-            return
-        small = old[e:, e:][np.ix_(kept, kept)]  # the rows grow: what is kept must step aside
-        new[e : e + len(kept), e : e + len(kept)] = small
+        shared = min(old.shape[1], new.shape[1])
+        if len(kept):
+            _smo.compact(self.buffer, kept, e, old.shape[1], shared)
+        if shared < new.shape[1]:  # rows move apart, the last one first
+            for i in range(e + len(kept) - 1, e, -1):
+                new[i, e : e + len(kept)] = old[i, e : e + len(kept)]
 
     def state(self, b, v):
         """Return the state of the variables of the block for the compiled steps."""

@@ -20,7 +20,9 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _smo
 
-TILE = 512
+# The side of a tile: half of it for few samples, where half of a tile on the diagonal is much,
+# twice as much for many.
+TILE, SMALL = 512, 2048
 
 
 class KernelGram:
@@ -47,15 +49,15 @@ class KernelGram:
 
         What lies above the diagonal is the mirror of what lies below.
         """
-        fill = self._filler(rows, K.dtype)
+        fill, side = self._filler(rows, K.dtype), 2 * TILE if len(rows) > SMALL else TILE // 2
 
         def fill_both(tile):
             r, c = tile
             fill(r, c, K[tile])
             _smo.mirror(K, r.start, r.stop, c.start, c.stop)
 
-        new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, TILE)]
-        tiles = [(r, c) for r in new for c in slices(known, TILE)]
+        new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, side)]
+        tiles = [(r, c) for r in new for c in slices(known, side)]
         tiles += [(r, c) for r in new for c in new if c.start <= r.start]
         share_out(self.kernel, fill_both, tiles)
 
@@ -66,10 +68,8 @@ class KernelGram:
             left, right = left[rows], right[rows]
 
             def fill(r, c, out):
-                # In a tile of its own: ``out`` is a part of long rows, which is slow to go over.
-                tile = left[r] @ right[c].T
-                to_kernel(tile)
-                out[...] = tile
+                np.matmul(left[r], right[c].T, out=out)
+                to_kernel(out)
 
             return fill
         X = encode_checked(self.kernel, self.X[rows])

@@ -10,6 +10,10 @@ from sklearn_sl.svm._gram import SubGram
 from sklearn_sl.svm._solver import PATIENCE, POLISH, Search, Solution, polished_violation
 
 
+# Kernel values of all problems together above which a second thread gains more than it costs.
+WORTH_A_THREAD = 10_000_000
+
+
 def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
     """Return the solutions of problems on the samples ``places`` of a larger set.
 
@@ -28,7 +32,8 @@ def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
     **options
         Those of :func:`~sklearn_sl.svm._solver.solve`.
     """
-    threads = min(effective_n_jobs(n_jobs), len(problems))
+    worth = sum(len(rows) ** 2 for rows in places) > WORTH_A_THREAD
+    threads = min(effective_n_jobs(n_jobs), len(problems)) if worth else 1
     shares = [slice(k, None, threads) for k in range(threads)]
     found = [None] * len(problems)
 
@@ -93,17 +98,16 @@ def _correct(found, places, gram):
     for column, (solution, rows) in enumerate(zip(found, places, strict=True)):
         ridge = solution.problem.ridge * solution.b
         solution.v = solution.problem.target - ridge - product[rows, column]
+        solution.violation = solution.problem.violation(solution.b, solution.v)
 
 
 def _finished(solution, gram, **options):
     """Return a solution that is certified, and polished if it should be."""
-    problem = solution.problem
-    violation = problem.violation(solution.b, solution.v)
-    goal = options["tol"]
+    problem, goal = solution.problem, options["tol"]
     if options["polish"]:
         goal = min(goal, polished_violation(problem, gram, solution.b))
-    if violation <= goal:
-        solution.violation, solution.converged = violation, True
+    if solution.violation <= goal:
+        solution.converged = True
         return solution
     search = Search(problem, gram, start=solution, **options)
     search.n_iter = solution.n_iter

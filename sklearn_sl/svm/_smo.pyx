@@ -367,13 +367,13 @@ cdef void _load(
         _bar(part, i)
 
 
-cdef void _unload(
+cdef double _unload(
     const real *small, Variables *part, Py_ssize_t count, Py_ssize_t extra,
     double[:, ::1] problems, Py_ssize_t start
 ) noexcept nogil:
-    """Copy the coefficients back, and compute their gradient from scratch."""
+    """Copy the coefficients back, compute their gradient anew, and return its violation."""
     cdef Py_ssize_t i, k
-    cdef double b
+    cdef double b, most = 0.0 if extra else -INFINITY, least = 0.0 if extra else INFINITY
     cdef const real *row
     for k in range(count):
         problems[0, start + k] = part.b[extra + k]
@@ -386,6 +386,9 @@ cdef void _unload(
                 part.v[k] -= b * row[k]
     for k in range(count):
         problems[1, start + k] = part.v[k]
+        most = max(most, part.v[k] + part.up[extra + k])
+        least = min(least, part.v[k] + part.lo[extra + k])
+    return max(most - least, 0.0)
 
 
 def solve_many(
@@ -448,7 +451,7 @@ def solve_many(
             _load(K, &rows[start], count, extra, problems, start, &small[0, 0], &part)
             steps[problem] = _steps(
                 &small[0, 0], part.padded, &part, tol, flat, patience * count, &violations[problem])
-            _unload(&small[0, 0], &part, count, extra, problems, start)
+            violations[problem] = _unload(&small[0, 0], &part, count, extra, problems, start)
             work += (steps[problem] + count) * count
     return left
 

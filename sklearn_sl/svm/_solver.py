@@ -239,6 +239,7 @@ class Search:
         block = self._block
         return block is not None and block.exact and len(block.rows) == len(self.used)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def approach(self):
         """Take steps until the violation is at most ``tol``, as far as float32 can tell."""
         violation = self.violation
@@ -255,6 +256,7 @@ class Search:
                 self._help_along()
                 violation = self.violation
 
+    @np.errstate(over="ignore", invalid="ignore")
     def finish(self, gradient=None):
         """Certify and correct what ``approach`` found; its exact gradient may be known."""
         if self.n_iter:
