@@ -47,8 +47,12 @@ class Problem:
 
     def slopes(self, b, v):
         """Return what a move of each variable up gains, and what a move down costs, per unit."""
-        up = np.where(b < self.upper, np.where(b >= 0, v - self.width, v + self.width), -np.inf)
-        down = np.where(b > self.lower, np.where(b > 0, v - self.width, v + self.width), np.inf)
+        upwards = downwards = v
+        if self.width:
+            upwards = np.where(b >= 0, v - self.width, v + self.width)
+            downwards = np.where(b > 0, v - self.width, v + self.width)
+        up = np.where(b < self.upper, upwards, -np.inf)
+        down = np.where(b > self.lower, downwards, np.inf)
         return up, down
 
     def extremes(self, b, v):
