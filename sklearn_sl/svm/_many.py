@@ -9,7 +9,6 @@ from sklearn_sl.svm._block import SLICE, flattest
 from sklearn_sl.svm._gram import SubGram
 from sklearn_sl.svm._solver import PATIENCE, POLISH, Search, Solution, polished_violation
 
-
 # Kernel values of all problems together above which a second thread gains more than it costs.
 WORTH_A_THREAD = 10_000_000
 
