@@ -7,6 +7,7 @@ so the common tests run this file in a process of its own.
 
 import collections
 import json
+import re
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -155,8 +156,8 @@ def configurations(own=False):
 
 
 def label(estimator):
-    """Return the name of a configuration in the test report."""
-    return "".join(repr(estimator).split())
+    """Return the name of a configuration in the test report, the same in every process."""
+    return re.sub(r"at0x\w+", "", "".join(repr(estimator).split()))
 
 
 # scikit-learn runs these on its own estimators only, and does not document them. Names that the

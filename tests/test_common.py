@@ -357,12 +357,12 @@ LONG_FITS = {
         ({"kernel": "rbf", "solver": "cg", "n_components": 300, "tol": 1e-12}, 40_000, 20),
     ],
     "KernelRidgeCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
-        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 600, 20),
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 500, 20),
+        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 1000, 20),
     ],
     "KernelRidgeClassifier": [({"kernel": "rbf"}, 4000, 50)],
     "KernelRidgeClassifierCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 500, 20),
     ],
     "SVC": [
         ({}, 12_000, 20),
