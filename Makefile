@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SIZE ?= quick
-SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd')
+SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
 .PHONY: demo test test-slow test-debug bench doc lint clean
 

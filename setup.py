@@ -27,7 +27,8 @@ FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3"]
 def extension(source):
     """Return the extension module of one ``.pyx`` file."""
     name = ".".join(source.with_suffix("").parts)
-    return Extension(name, [str(source)], extra_compile_args=FLAGS)
+    headers = [str(header) for header in source.parent.glob("*.h")]
+    return Extension(name, [str(source)], extra_compile_args=FLAGS, depends=headers)
 
 
 setup(
