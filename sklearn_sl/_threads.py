@@ -86,7 +86,7 @@ def in_order(work, items, n_threads):
         yield from map(work_on, items)
         return
     with one_blas_thread():
-        pool = ThreadPoolExecutor(n_threads)
+        pool = ThreadPoolExecutor(n_threads, initializer=_take_share)
         try:
             yield from pool.map(work_on, items)
         finally:

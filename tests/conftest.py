@@ -4,7 +4,9 @@ import os
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import settings
+from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -42,3 +44,8 @@ def one_blas_thread():
 def rng():
     """Return the random generator of the test, the same on every run."""
     return np.random.default_rng(0)
+
+
+needs_callbacks = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
+)

@@ -9,11 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
-from sklearn_sl._sklearn import Interval, Progress, StrOptions
-from sklearn_sl.kernels._base import encode_checked, gram_product
+from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram, class_factors
+from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
+from sklearn_sl.kernels._base import encode_checked, gram_product, holds_text_or_sets
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.kernels._named import MatrixFunction
 from sklearn_sl.svm._gram import KernelGram, MatrixGram
@@ -42,10 +43,36 @@ class SupportVectorMixin(KernelMachineMixin):
         """Whether the kernel is a function of two sets of samples."""
         return callable(self.kernel) and not isinstance(self.kernel, AnyKernel)
 
+    def _is_structured(self, X):
+        # A function of two sets of samples may compare whatever it likes.
+        return holds_text_or_sets(X) if self._by_matrix else super()._is_structured(X)
+
     def _kernel_object(self, X, sample_weight=None, **params):
         if self._by_matrix:
             return MatrixFunction(self.kernel, params.get("kernel_params", self.kernel_params))
         return super()._kernel_object(X, sample_weight, **params)
+
+    def _labelled_data(self, X, y, sample_weight):
+        """Return samples, labels, the weights of samples and classes, and those of samples alone.
+
+        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
+        """
+        X, y = self._validate_training(X, y)
+        check_classification_targets(y)
+        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        cost = np.ones(len(y)) if own_weight is None else own_weight
+        if self.class_weight is not None:
+            cost = cost * class_factors(self.class_weight, y, own_weight)
+        self.classes_ = np.unique(y[cost > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class with samples of positive weight."
+            )
+        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
+        plain = 1.0 if own_weight is None else own_weight[first]
+        self.class_weight_ = cost[first] / plain
+        return X, y, cost, own_weight
 
     def _gram_of(self, kernel, X, rows):
         """Return the Gram matrix of these samples, in this order."""

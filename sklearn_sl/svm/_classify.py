@@ -6,16 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import class_factors
-from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
+from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import SupportVectorMixin, as_stored
 from sklearn_sl.svm._gram import SubGram, whole_matrix
-from sklearn_sl.svm._hard_margin import solve_hard_margin
+from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import solve_many, until
 from sklearn_sl.svm._problem import margin_problem
@@ -37,28 +35,6 @@ class ClassificationMixin(SupportVectorMixin):
         "break_ties": ["boolean"],
         "n_jobs": [int, None],
     }
-
-    def _labelled_data(self, X, y, sample_weight):
-        """Return samples, labels, the weights of samples and classes, and those of samples alone.
-
-        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
-        """
-        X, y = self._validate_training(X, y)
-        check_classification_targets(y)
-        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        cost = np.ones(len(y)) if own_weight is None else own_weight
-        if self.class_weight is not None:
-            cost = cost * class_factors(self.class_weight, y, own_weight)
-        self.classes_ = np.unique(y[cost > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class with samples of positive weight."
-            )
-        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
-        plain = 1.0 if own_weight is None else own_weight[first]
-        self.class_weight_ = cost[first] / plain
-        return X, y, cost, own_weight
 
     def _class_order(self, y, cost):
         """Return the rows of positive weight, class by class, and their classes as numbers."""
@@ -90,7 +66,10 @@ class ClassificationMixin(SupportVectorMixin):
         n_threads = effective_n_jobs(self.n_jobs)
 
         def solve_pair(task, over):
-            return solve_one(*task, **until(over, options))
+            try:
+                return solve_one(*task, **until(over, options))
+            except NotSeparableError as error:
+                raise error.among(task[1].rows, gram.n) from None
 
         return list(in_order(solve_pair, tasks, n_threads))
 
@@ -460,8 +439,11 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         kernel = self._kernel_object(X, own_weight)
         gram = self._gram_of(kernel, X, used)
         pairs = pairs_of(codes, len(self.classes_))
-        with self._watch() as watch:
-            solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
+        try:
+            with self._watch() as watch:
+                solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
+        except NotSeparableError as error:
+            raise error.among(used, X.shape[0]) from None
         self._expand(X, kernel, used, codes, pairs, solutions)
         self._certify(solutions)
         return self

@@ -35,7 +35,7 @@ from sklearn_sl.svm._many import solve_many
 from sklearn_sl.svm._problem import margin_problem
 from sklearn_sl.svm._regress import RegressionMixin
 from sklearn_sl.svm._sequence import solve_in_turn
-from sklearn_sl.svm._solver import POLISHED, solve
+from sklearn_sl.svm._solver import POLISHED, go_on, solve
 
 # The least and the largest C of a grid that is given by its size.
 LEAST_C, LARGEST_C = 1e-3, 1e3
@@ -287,7 +287,7 @@ def values_of_many(machines, gram, fold, C, options):
     """Return the same for one ``C``: many small machines gain more from a pass over them all."""
     problems = [problem_at(C) for problem_at in machines]
     places = [np.flatnonzero(problem.lower < problem.upper) for problem in problems]
-    parts = [part_of(problem, rows) for problem, rows in zip(problems, places, strict=True)]
+    parts = [problem.of(rows) for problem, rows in zip(problems, places, strict=True)]
     solutions = solve_many(parts, places, gram, gram.K, n_jobs=1, **options)
     b = np.zeros((gram.n, len(machines)))
     for column, (rows, solution) in enumerate(zip(places, solutions, strict=True)):
@@ -298,17 +298,11 @@ def values_of_many(machines, gram, fold, C, options):
     return values + intercept, sum(not solution.converged for solution in solutions)
 
 
-def part_of(problem, rows):
-    """Return the problem of some of the samples."""
-    arrays = {name: getattr(problem, name)[rows] for name in ("target", "lower", "upper", "cost")}
-    return replace(problem, **arrays)
-
-
 def left_out_alone(solution, gram, options):
     """Return the value at each sample of the machine trained without it."""
     problem = solution.problem
     rows = np.flatnonzero(problem.lower < problem.upper)
-    part = part_of(problem, rows)
+    part = problem.of(rows)
     own = replace(solution, problem=part, b=solution.b[rows], v=solution.v[rows])
     tol = min(LOO_TOL, options["tol"])
     values = solution.values
@@ -349,31 +343,35 @@ def results_of(points, scores):
     table = np.array([scores[kernel, cost] for _, kernel, cost in points])
     mean = table.mean(axis=1)
     worst = np.nanmin(mean) - 1 if np.isfinite(mean).any() else 0.0
+    level = np.where(among_the_best(mean), np.nanmax(mean, initial=-np.inf), mean)
+    ranks = rankdata(-np.nan_to_num(level, nan=worst), method="min")
     return {
         "params": [params for params, _, _ in points],
         **{f"split{k}_test_score": column for k, column in enumerate(table.T)},
         "mean_test_score": mean,
         "std_test_score": table.std(axis=1),
-        "rank_test_score": rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32),
+        "rank_test_score": rankdata(-np.nan_to_num(level, nan=worst), method="min").astype(
+            np.int32
+        ),
     }
 
 
 def best_index(mean_scores):
-    """Return the first of the best candidates.
-
-    Scores that differ by rounding errors are equal: where no coefficient is at its bound any more
-    a larger C gives the same machine, by other roundings.
-    """
+    """Return the first of the best candidates."""
     if np.isnan(mean_scores).all():
         raise ValueError("No candidate has a score: it is NaN for all of them.")
-    best = np.nanmax(mean_scores)
+    return int(np.argmax(among_the_best(mean_scores)))
+
+
+def among_the_best(scores):
+    """Return which scores equal the best but for rounding errors.
+
+    Where no coefficient is at its bound any more a larger C gives the same machine, by other
+    roundings.
+    """
+    best = np.nanmax(scores, initial=-np.inf)
     near = 1e-9 * max(abs(best), 1.0) if np.isfinite(best) else 0.0
-    return int(np.flatnonzero(mean_scores >= best - near)[0])
-
-
-def go_on(violation):
-    """Let the solver go on after a slice of its work, whatever the violation."""
-    return False
+    return scores >= best - near
 
 
 def accuracy(answers, X, y, sample_weight=None):

@@ -117,8 +117,6 @@ def _cast(exact):
 class MatrixGram:
     """A Gram matrix that is at hand."""
 
-    kernel = None
-
     def __init__(self, K):
         self.K = K
         self.n = len(K)

@@ -22,8 +22,8 @@ class NotSeparableError(ValueError):
         two points given by ``weights``; zero but for rounding.
 
     weights : ndarray of shape (n_samples,)
-        The certificate: convex weights of the samples of either class, class by class, those of
-        the second with a minus sign.
+        The certificate: convex weights of the samples of either class, those of the second of
+        the two classes with a minus sign, zero for all others.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class NotSeparableError(ValueError):
     ...     SVC(C=np.inf, kernel="linear").fit([[0.0], [1.0], [2.0]], [0, 1, 0])
     ... except NotSeparableError as error:
     ...     print(error.weights.round(3))
-    [ 0.5  0.5 -1. ]
+    [ 0.5 -1.   0.5]
     """
 
     def __init__(self, distance, weights):
@@ -51,6 +51,12 @@ class NotSeparableError(ValueError):
         )
         self.distance = distance
         self.weights = weights
+
+    def among(self, rows, n):
+        """Return the same error for the samples ``rows`` of ``n``."""
+        weights = np.zeros(n)
+        weights[rows] = self.weights
+        return NotSeparableError(self.distance, weights)
 
 
 def solve_hard_margin(problem, gram, **options):

@@ -99,8 +99,8 @@ class Resident:
         self.budget = max(1_000_000, 100 * self.n) if max_iter < 0 else max_iter
         self.retrained = self.unsolved = 0
         self.search = None
-        self.order = np.argsort(~is_free(problem, b), kind="stable")
-        self.problem, self.b = reordered(problem, self.order), b[self.order]
+        self.order = np.argsort(~problem.free(b), kind="stable")
+        self.problem, self.b = problem.of(self.order), b[self.order]
         self.diagonal = (gram.diagonal + problem.ridge)[self.order]
         self.Q = np.empty((self.n, self.n))  # the Gram matrix, with the ridge of a squared loss
         gram.fill_square(self.order, self.Q)
@@ -114,7 +114,7 @@ class Resident:
     def _reorder(self, first):
         """Put the variables of a mask first."""
         order = np.argsort(~first, kind="stable")
-        self.order, self.problem = self.order[order], reordered(self.problem, order)
+        self.order, self.problem = self.order[order], self.problem.of(order)
         self.b, self.v, self.diagonal = self.b[order], self.v[order], self.diagonal[order]
         self.Q, self.search = self.Q[np.ix_(order, order)], None
 
@@ -143,10 +143,10 @@ class Resident:
 
     def _basis(self):
         """Return the basis of the free variables, or of those that are independent."""
-        free = is_free(self.problem, self.b)
+        free = self.problem.free(self.b)
         if (np.diff(free.astype(int)) > 0).any():
             self._reorder(free)
-        p = np.count_nonzero(is_free(self.problem, self.b))
+        p = np.count_nonzero(self.problem.free(self.b))
         response = exchange_matrix(self.Q, p, self.problem.intercept)
         if response is None and p:
             shift = self.diagonal.mean() if self.problem.intercept else 0.0
@@ -504,11 +504,6 @@ class Pivoting:
         return kept.chosen(np.argsort(kept.rows, kind="stable"))
 
 
-def is_free(problem, b):
-    """Return which coefficients can move both ways without a jump of their slope."""
-    return (b > problem.lower) & (b < problem.upper) & ((b != 0) | (problem.width == 0))
-
-
 def free_box(lower, upper, slope):
     """Return the bounds of free variables: with a tube, their side of zero."""
     return np.where(slope > 0, 0.0, lower), np.where(slope < 0, 0.0, upper)
@@ -517,12 +512,6 @@ def free_box(lower, upper, slope):
 def pinned_slopes(width, b):
     """Return the slopes below which coefficients go down and above which they go up."""
     return np.where(b > 0, width, -width), np.where(b >= 0, width, -width)
-
-
-def reordered(problem, order):
-    """Return the problem with its variables in another order."""
-    names = ("target", "lower", "upper", "cost")
-    return replace(problem, **{name: getattr(problem, name)[order] for name in names})
 
 
 def without(problem, i):
@@ -706,7 +695,7 @@ def span_suspects(problem, gram, solution):
     """
     _need_free_vector(problem, solution.b, "span")
     support = np.flatnonzero(solution.b)
-    free = is_free(problem, solution.b)[support]
+    free = problem.free(solution.b)[support]
     support, p = support[np.argsort(~free, kind="stable")], np.count_nonzero(free)
     check_memory(16 * len(support) ** 2, "The span rule", 'use method="xi-alpha" or "n_sv".')
     Q = np.empty((len(support), len(support)))
@@ -724,7 +713,7 @@ def span_suspects(problem, gram, solution):
 
 
 def _need_free_vector(problem, b, method):
-    if problem.intercept and not is_free(problem, b).any():
+    if problem.intercept and not problem.free(b).any():
         raise ValueError(
             f'method="{method}" needs a support vector between its bounds: all are at C, and the '
             'intercept is not unique. Use method="exact" or "n_sv", or another C.'

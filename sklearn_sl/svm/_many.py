@@ -7,7 +7,14 @@ from sklearn_sl._threads import in_order
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._block import SLICE, flattest
 from sklearn_sl.svm._gram import SubGram
-from sklearn_sl.svm._solver import PATIENCE, POLISH, Search, Solution, polished_violation
+from sklearn_sl.svm._solver import (
+    NO_OPTIMUM,
+    PATIENCE,
+    POLISH,
+    Search,
+    Solution,
+    polished_violation,
+)
 
 # Kernel values of all problems together above which a second thread gains more than it costs.
 WORTH_A_THREAD = 10_000_000
@@ -58,17 +65,28 @@ def until(over, options):
     return options | {"watch": lambda violation: over() or watch(violation)}
 
 
-def _first_steps(problems, places, gram, values, *, tol, polish, watch, **_):
+def _first_steps(problems, places, gram, values, *, tol, polish, watch, slice_size=SLICE, **_):
     """Return what a compiled pass over the problems finds."""
     if polish:
         tol = min(tol, POLISH * (1 + np.abs(gram.diagonal).max(initial=0)))
     state = np.concatenate([_state(p, gram, rows) for p, rows in zip(problems, places)], axis=1)
     rows, stops = np.concatenate(places), np.cumsum([len(rows) for rows in places])
-    steps, violations = np.zeros(len(problems), dtype=np.int64), np.zeros(len(problems))
+    steps, violations = np.zeros(len(problems), dtype=np.int64), np.full(len(problems), np.inf)
     alone, flat, done = not problems[0].intercept, flattest(gram, values.dtype), 0
     while done < len(problems):
         done = _smo.solve_many(
-            values, rows, stops, alone, state, tol, flat, PATIENCE, done, SLICE, steps, violations
+            values,
+            rows,
+            stops,
+            alone,
+            state,
+            tol,
+            flat,
+            PATIENCE,
+            done,
+            slice_size,
+            steps,
+            violations,
         )
         if watch(violations[:done].max()):
             break
@@ -103,6 +121,8 @@ def _correct(found, places, gram):
 def _finished(solution, gram, **options):
     """Return a solution that is certified, and polished if it should be."""
     problem, goal = solution.problem, options["tol"]
+    if not np.isfinite(solution.b).all():
+        raise ValueError(NO_OPTIMUM)
     if options["polish"]:
         goal = min(goal, polished_violation(problem, gram, solution.b))
     if solution.violation <= goal:

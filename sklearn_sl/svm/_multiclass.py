@@ -8,11 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram, class_factors
-from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight, fit_context
+from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
+from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import (
     diagonal,
@@ -123,6 +122,9 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
 
     dual_coef_ : ndarray of shape (n_classes, n_SV)
         The coefficients ``tau`` of the support vectors.
+
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
 
     support_ : ndarray of shape (n_SV,)
         The indices of the support vectors, in increasing order.
@@ -252,13 +254,9 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         self : MulticlassSVC
             The fitted estimator.
         """
-        X, y = self._validate_training(X, y)
-        check_classification_targets(y)
-        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        price = self.C * self._factors(y, own_weight)
-        used = np.flatnonzero(price)
-        self.classes_, codes = np.unique(y[used], return_inverse=True)
-        self._check_classes()
+        X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
+        price, used = self.C * cost, np.flatnonzero(cost)
+        codes = np.searchsorted(self.classes_, y[used])
         kernel = self._kernel_object(X, own_weight)
         rows = kernel_rows(kernel, X, used, self.cache_size)
         ascent = DualAscent(rows, codes, price[used], self._most_steps(len(used)))
@@ -267,20 +265,6 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         self._expand(X, kernel, used, codes, ascent)
         self._set_certificates(ascent)
         return self
-
-    def _factors(self, y, own_weight):
-        """Return the factor of ``C`` of each sample."""
-        factors = np.ones(len(y)) if own_weight is None else own_weight
-        if self.class_weight is None:
-            return factors
-        return factors * class_factors(self.class_weight, y, own_weight)
-
-    def _check_classes(self):
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but the data contains "
-                f"only one class: {self.classes_.tolist()}."
-            )
 
     def _most_steps(self, n):
         return max(DEFAULT_STEPS, DEFAULT_PASSES * n) if self.max_iter < 0 else self.max_iter * n

@@ -29,6 +29,15 @@ class Problem:
             return np.zeros(len(self.target))
         return np.divide(0.5, self.cost, out=np.zeros(len(self.target)), where=self.cost > 0)
 
+    def of(self, rows):
+        """Return the problem of some of the samples, or of all in another order."""
+        names = ("target", "lower", "upper", "cost")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+    def free(self, b):
+        """Return which coefficients can move both ways without a jump of their slope."""
+        return (b > self.lower) & (b < self.upper) & ((b != 0) | (self.width == 0))
+
     def with_cost(self, factor):
         """Return the problem with a multiple of the cost."""
         if self.squared:
@@ -78,7 +87,7 @@ class Problem:
         """
         if not self.intercept:
             return 0.0
-        free = (b > self.lower) & (b < self.upper) & (b != 0)
+        free = self.free(b) & (b != 0)
         if free.any():
             return float(np.mean(v[free] - self.width * np.sign(b[free])))
         ends = [end for end in self.extremes(b, v) if np.isfinite(end)]

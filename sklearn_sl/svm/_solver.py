@@ -127,7 +127,8 @@ def polished_violation(problem, gram, b):
     return POLISH * (size * np.abs(b).sum() + np.abs(problem.target).max(initial=0))
 
 
-def _look_away(violation):
+def go_on(violation):
+    """Let the solver go on after a slice of its work, whatever the violation."""
     return False
 
 
@@ -155,7 +156,7 @@ class Search:
         self.problem, self.gram, self.tol = problem, gram, tol
         self.budget = max(10_000_000, 100 * gram.n) if max_iter < 0 else max_iter
         self.cache_bytes, self.shrinking = cache_bytes, shrinking
-        self._asked = watch or _look_away
+        self._asked = watch or go_on
         self.ridge = problem.ridge
         self.used = np.flatnonzero(problem.lower < problem.upper)
         self.polished = len(self.used) <= POLISHED if polish is None else polish
@@ -187,10 +188,6 @@ class Search:
         if other._block is not None and same and self.problem.intercept == other.problem.intercept:
             self._block = other._block
             self._block.turn_to(self.problem)
-
-    def release(self):
-        """Give the memory of the block back."""
-        self._block = None
 
     def watch(self, violation):
         """Tell whoever watches; a true answer uses up the budget."""
@@ -252,7 +249,7 @@ class Search:
             if not len(moved):
                 break
             violation = self.violation
-            if self.patience < 0 and violation > self.tol:
+            if self.patience < 0 and violation > self.tol and self.n_iter < self.budget:
                 self._help_along()
                 violation = self.violation
 
@@ -317,7 +314,7 @@ class Search:
         violating = np.flatnonzero(gain > 0)
         if len(violating) <= self.largest:
             return used[violating], True
-        free = ((self.b > problem.lower) & (self.b < problem.upper) & (self.b != 0))[used]
+        free = problem.free(self.b)[used] & (self.b[used] != 0)
         if np.count_nonzero(free) <= self.largest // 2:  # else they would take turns with none
             gain[free] = np.inf
         # Half of them to go up and half to go down; the shuffle decides between equals.
@@ -355,8 +352,7 @@ class Search:
     def _newton(self):
         """Minimise over the free variables, as far as the box allows; return whether it was hit."""
         problem, b = self.problem, self.b
-        free = (b > problem.lower) & (b < problem.upper) & ((b != 0) | (problem.width == 0))
-        free = np.flatnonzero(free)
+        free = np.flatnonzero(problem.free(b))
         if not problem.intercept < len(free) <= MOST_FREE:
             return False
         b, lower, upper = b[free], problem.lower[free], problem.upper[free]
@@ -390,7 +386,7 @@ class Search:
                 self.problem.with_cost(factor),
                 self.gram,
                 tol=rough,
-                max_iter=self.budget - self.n_iter,
+                max_iter=max(self.budget - self.n_iter, 0),
                 cache_bytes=self.cache_bytes,
                 shrinking=self.shrinking,
                 start=b / CLIMB_STEP,

@@ -6,23 +6,18 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import sklearn
-from conftest import ALGEBRA, EXACT, solver
+from conftest import ALGEBRA, EXACT, needs_callbacks, solver
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.fixes import parse_version
 
 from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeClassifier, KernelRidgeCV
 from sklearn_sl.kernels import Gaussian
 
 landmark_solvers = pytest.mark.parametrize("name", ["nystrom", "cg"])
 intercepts = pytest.mark.parametrize("fit_intercept", [False, True])
-needs_callbacks = pytest.mark.skipif(
-    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
-)
 
 
 def regression(rng, n=60, p=3, n_targets=2):

@@ -10,7 +10,7 @@ from reference import svm as reference
 from scipy import optimize
 from sklearn.metrics.pairwise import linear_kernel, pairwise_kernels, rbf_kernel
 
-from sklearn_sl.svm import SVC, SVR
+from sklearn_sl.svm import SVC, SVR, NotSeparableError
 
 TIGHT = 1e-9
 # What a violation of TIGHT leaves in the function, on data of the size of one.
@@ -501,8 +501,13 @@ OVERLAPS = {
 @pytest.mark.parametrize("case", OVERLAPS)
 def test_hard_margin_of_inseparable_samples_is_an_error_with_a_proof(case):
     X, y = OVERLAPS[case]
-    with pytest.raises(ValueError, match=r"(?is)separable.*(certificate|hull)"):
+    with pytest.raises(NotSeparableError, match=r"(?is)separable.*hull") as caught:
         SVC(kernel="linear", C=np.inf).fit(X, y)
+    weights, first = caught.value.weights, np.asarray(y) == np.unique(y)[0]
+    # Convex weights of both classes, whose points are the same.
+    assert np.all(np.where(first, weights, -weights) >= 0)
+    np.testing.assert_allclose([weights[first].sum(), -weights[~first].sum()], 1, **ALGEBRA)
+    np.testing.assert_allclose(weights @ np.asarray(X), 0, atol=1e-5)
 
 
 def test_noisy_samples_have_no_hard_margin(rng):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from conftest import ALGEBRA, EXACT
+from conftest import ALGEBRA, EXACT, needs_callbacks
 from sklearn import svm as peer
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_friedman1
@@ -23,7 +23,6 @@ from sklearn.model_selection import (
     ShuffleSplit,
     cross_val_predict,
 )
-from sklearn.utils.fixes import parse_version
 
 from sklearn_sl import _search
 from sklearn_sl.kernels import Gaussian, Linear
@@ -440,9 +439,7 @@ class Stop:
         pass
 
 
-@pytest.mark.skipif(
-    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
-)
+@needs_callbacks
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_search_that_a_callback_stops_ends_with_the_kernel_at_hand(n_jobs):
     X, y = two_classes()

@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import sklearn
-from conftest import ALGEBRA, EXACT, solver
+from conftest import ALGEBRA, EXACT, needs_callbacks, solver
 from reference.smo import smo
+from sklearn import svm as peer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 from sklearn_sl.kernels import Gaussian, Polynomial
 from sklearn_sl.svm import SVC, SVR, _smo
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram, runs, whole_matrix
-from sklearn_sl.svm._many import solve_many
+from sklearn_sl.svm._many import _first_steps, solve_many
 from sklearn_sl.svm._problem import margin_problem, tube_problem
 from sklearn_sl.svm._solver import EXACT as MOST_IN_DOUBLE
 from sklearn_sl.svm._solver import Search, solve
@@ -130,7 +129,7 @@ def test_cache_shrinking_and_precision_do_not_change_the_solution(kernel, square
         assert solution.violation <= 1e-4
         exact_v = problem.target - problem.ridge * solution.b - whole_product(gram, solution.b)
         np.testing.assert_allclose(solution.v, exact_v, rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(solution.values, exact.values, **solver(1e-3))
+        np.testing.assert_allclose(solution.values, exact.values, **solver(3e-4))
 
 
 def whole_product(gram, b):
@@ -201,13 +200,21 @@ def test_linear_machine_with_a_large_cost_does_not_crawl():
     start = time.perf_counter()
     model = SVC(kernel="linear", C=1e4).fit(100 * X, sign)
     assert model.converged_
-    assert time.perf_counter() - start < 20  # SMO alone takes minutes
+    assert time.perf_counter() - start < 20
 
 
 def test_unbounded_dual_is_an_error():
     X, sign, _ = samples(60)
     with pytest.raises(ValueError, match="unbounded"):
         SVC(kernel="sigmoid", gamma=1.0, loss="squared_hinge", C=100.0).fit(X, sign)
+
+
+def test_unbounded_dual_of_a_pair_of_classes_is_an_error():
+    X, _, y = samples(90)
+    with pytest.raises(ValueError, match="unbounded"):
+        SVC(kernel="sigmoid", gamma=1.0, loss="squared_hinge", C=100.0).fit(
+            X, np.digitize(y, [-0.5, 0.5])
+        )
 
 
 def test_number_of_threads_does_not_change_the_machine():
@@ -265,11 +272,6 @@ class Listener:
         return len(self.told) >= self.stop_after
 
 
-needs_callbacks = pytest.mark.skipif(
-    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
-)
-
-
 @needs_callbacks
 def test_callbacks_are_told_the_violation_of_each_slice():
     X, sign, _ = samples(500)
@@ -289,3 +291,37 @@ def test_fit_that_a_callback_stops_is_a_fit_with_a_warning():
     assert [w.category for w in caught] == [ConvergenceWarning]
     assert "duality gap" in str(caught[0].message)
     assert model.kkt_violation_[0] > model.tol
+
+
+def test_problems_that_nobody_came_to_are_not_solved():
+    X, _, y = samples(60)
+    gram = KernelGram(Gaussian(gamma=0.3), X)
+    places = [np.arange(60)] * 3
+    problems = [margin_problem(np.where(y > level, 1.0, -1.0), np.ones(60)) for level in (-1, 0, 1)]
+    first, *others = _first_steps(
+        problems, places, gram, whole_matrix(gram, np.float64), tol=1e-3, polish=False, watch=bool
+    )
+    assert first.violation <= 1e-3
+    assert all(solution.violation <= 1e-3 for solution in others)  # one slice is enough
+    stopped = _first_steps(
+        problems,
+        places,
+        gram,
+        whole_matrix(gram, np.float64),
+        tol=1e-3,
+        polish=False,
+        watch=lambda violation: True,
+        slice_size=1,
+    )
+    assert [solution.violation <= 1e-3 for solution in stopped] == [True, False, False]
+
+
+def test_kernel_function_may_compare_strings():
+    def shared_letters(left, right):
+        return np.array([[len(set(a) & set(b)) for b in right] for a in left], dtype=float)
+
+    words = ["abc", "abd", "acd", "xyz", "xyw", "xzw"] * 2
+    y = [0, 0, 0, 1, 1, 1] * 2
+    model, theirs = SVC(kernel=shared_letters).fit(words, y), peer.SVC(kernel=shared_letters)
+    expected = theirs.fit(np.array(words), y).decision_function(np.array(["abx", "yzw"]))
+    np.testing.assert_allclose(model.decision_function(["abx", "yzw"]), expected, **solver(1e-3))
