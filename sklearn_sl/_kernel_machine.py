@@ -4,7 +4,6 @@ from numbers import Real
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions
@@ -131,13 +130,3 @@ def check_symmetric_gram(K):
 def precision(X):
     """Return the floating-point type of the samples: float32 is kept, all else is float64."""
     return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-
-
-def class_factors(class_weight, y, weight):
-    """Return the weight of each sample's class; "balanced" counts the samples by weight."""
-    if class_weight != "balanced" or weight is None:
-        return compute_sample_weight(class_weight, y)
-    codes = np.unique(y, return_inverse=True)[1]
-    totals = np.bincount(codes, weights=weight)
-    shares = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-    return (weight.sum() / np.count_nonzero(totals) * shares)[codes]

@@ -9,10 +9,12 @@ import contextlib
 import functools
 import inspect
 
+import numpy as np
 from sklearn import base
 from sklearn.utils import validation
 from sklearn.utils._param_validation import (
     Interval,
+    RealNotInt,
     StrOptions,
 )
 
@@ -47,9 +49,11 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "Progress",
+    "RealNotInt",
     "StrOptions",
     "check_sample_weight",
     "fit_context",
+    "make_sklearn_tree",
     "with_callbacks",
 ]
 
@@ -131,3 +135,26 @@ def check_sample_weight(sample_weight, X, dtype=None):
     if not _WEIGHT_CHECK_KNOWS_ZEROS and not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weight
+
+
+def make_sklearn_tree(tree):
+    """Return scikit-learn's low-level tree with the arrays of ``tree``."""
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
+    for name, source in {
+        "left_child": "children_left",
+        "right_child": "children_right",
+        **{name: name for name in NODE_DTYPE.names if hasattr(tree, name)},
+    }.items():
+        nodes[name] = getattr(tree, source)
+    made = Tree(tree.n_features, tree.n_classes, tree.n_outputs)
+    made.__setstate__(
+        {
+            "max_depth": tree.max_depth,
+            "node_count": tree.node_count,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(tree.value),
+        }
+    )
+    return made

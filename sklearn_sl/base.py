@@ -2,7 +2,9 @@
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
 from sklearn_sl._sklearn import CallbackSupportMixin
@@ -34,3 +36,13 @@ class EstimatorMixin(CallbackSupportMixin):
                 stacklevel=2,
             )
         super().__setstate__(state)
+
+
+def class_factors(class_weight, y, weight):
+    """Return the weight of each sample's class; "balanced" counts the samples by weight."""
+    if class_weight != "balanced" or weight is None:
+        return compute_sample_weight(class_weight, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    totals = np.bincount(codes, weights=weight)
+    shares = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
+    return (weight.sum() / np.count_nonzero(totals) * shares)[codes]

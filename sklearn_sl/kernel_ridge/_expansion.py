@@ -6,8 +6,9 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, class_factors, precision
+from sklearn_sl._kernel_machine import KernelMachineMixin, precision
 from sklearn_sl._sklearn import check_sample_weight
+from sklearn_sl.base import class_factors
 from sklearn_sl.kernels._base import encode, gram_product
 from sklearn_sl.kernels._dot import Linear
 

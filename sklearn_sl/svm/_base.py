@@ -12,8 +12,9 @@ from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram, class_factors
+from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
+from sklearn_sl.base import class_factors
 from sklearn_sl.kernels._base import encode_checked, gram_product, holds_text_or_sets
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.kernels._named import MatrixFunction

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import ParameterGrid
 
-from sklearn_sl._kernel_machine import check_symmetric_gram, class_factors
+from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._memory import available_memory
 from sklearn_sl._search import (
     ClassifierAnswers,
@@ -27,7 +27,7 @@ from sklearn_sl._search import (
 )
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import in_order
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, class_factors
 from sklearn_sl.svm._classify import ClassificationMixin, pairs_of
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram
 from sklearn_sl.svm._loo import loo_values
@@ -350,9 +350,7 @@ def results_of(points, scores):
         **{f"split{k}_test_score": column for k, column in enumerate(table.T)},
         "mean_test_score": mean,
         "std_test_score": table.std(axis=1),
-        "rank_test_score": rankdata(-np.nan_to_num(level, nan=worst), method="min").astype(
-            np.int32
-        ),
+        "rank_test_score": ranks.astype(np.int32),
     }
 
 

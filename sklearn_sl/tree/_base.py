@@ -1,0 +1,400 @@
+"""What the trees of the package share: parameters, growing, pruning, predicting."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.utils import Bunch, check_random_state, metadata_routing
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._sklearn import (
+    Interval,
+    Progress,
+    RealNotInt,
+    StrOptions,
+    check_sample_weight,
+    make_sklearn_tree,
+)
+from sklearn_sl.tree._columns import SortedColumns
+from sklearn_sl.tree._features import FeatureMixin
+from sklearn_sl.tree._growing import CRITERIA, Field, Rules, grow
+from sklearn_sl.tree._path import pruning_path
+from sklearn_sl.tree._tree import make_tree, set_risk
+
+NO_LIMIT = 2**31 - 1
+
+
+class TreeMixin(FeatureMixin):
+    """The parameters of a tree and its methods.
+
+    Hooks: ``_encode(y, weight)`` returns a :class:`Target`, ``_risk(tree, target)`` the risks of
+    the nodes, ``_answers(nodes)`` the predictions of nodes.
+    """
+
+    # Not something to be passed around in a pipeline.
+    __metadata_request__fit = {"check_input": metadata_routing.UNUSED}
+    __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
+    __metadata_request__predict_proba = {"check_input": metadata_routing.UNUSED}
+
+    _parameter_constraints = {
+        "splitter": [StrOptions({"best", "random"})],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+        ],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "surrogates": [Interval(Integral, 0, None, closed="left")],
+        "competitors": [Interval(Integral, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ------------------------------------------------------------ growing
+
+    def _read_training_set(self, X, y, sample_weight):
+        """Return samples, targets and weights, of the samples of positive weight only."""
+        X = self._read_samples(X, reset=True)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        y = self._read_targets(y, len(X))
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weight is None or weight.all():
+            return X, y, weight
+        used = np.flatnonzero(weight)
+        return X[used], y[used], weight[used]
+
+    def _fit_tree(self, X, y, sample_weight):
+        """Grow and prune the tree, and set what there is to know of the training set."""
+        if getattr(self, "monotonic_cst", None) is not None:
+            raise ValueError(
+                "monotonic_cst is not supported: use the trees of scikit-learn for constraints."
+            )
+        X, y, weight = self._read_training_set(X, y, sample_weight)
+        target = self._encode(y, weight)
+        self.n_outputs_ = target.values.shape[1]
+        columns = SortedColumns(X, self._n_categories(), self._n_threads)
+        with Progress(self, name="slice", total=None) as progress:
+
+            def watch(done):
+                with progress.step({"share_of_samples_in_leaves": done}):
+                    pass
+                return progress.stop
+
+            return columns, target, self._grow(columns, target, self._n_threads, watch, reuse=True)
+
+    @property
+    def _n_threads(self):
+        return effective_n_jobs(self.n_jobs)
+
+    def _grow(self, columns, target, n_threads=1, watch=None, *, rows=None, reuse=False):
+        """Return the tree of some rows of the training set, with its risks."""
+        weight = target.weight
+        if rows is not None:
+            weight = np.zeros(len(columns.X))
+            weight[rows] = 1 if target.weight is None else target.weight[rows]
+        entropy = CRITERIA[self.criterion] == CRITERIA["entropy"]
+        field = Field(
+            columns, target.values, target.n_classes, weight, entropy=entropy, reuse=reuse
+        )
+        rules = self._rules(len(field.rows), field.total_weight, columns.X.shape[1])
+        seed = 0
+        if rules.random_thresholds or rules.max_features < columns.X.shape[1]:
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        grown = grow(field, rules, seed=int(seed), n_threads=n_threads, watch=watch)
+        tree = make_tree(grown, field, n_classes=target.n_classes, preorder=not rules.best_first)
+        set_risk(tree, self._risk(tree, target))
+        return tree
+
+    def _rules(self, n_samples, total_weight, n_features):
+        """Return the parameters as numbers."""
+        min_leaf, min_split = (
+            value if isinstance(value, Integral) else math.ceil(value * n_samples)
+            for value in (self.min_samples_leaf, self.min_samples_split)
+        )
+        self.max_features_ = self._count_features(n_features)
+        return Rules(
+            criterion=CRITERIA[self.criterion],
+            random_thresholds=self.splitter == "random",
+            best_first=self.max_leaf_nodes is not None,
+            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
+            min_samples_split=max(2, min_split, 2 * min_leaf),
+            min_samples_leaf=min_leaf,
+            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
+            max_features=min(self.max_features_, n_features),
+            max_leaf_nodes=self.max_leaf_nodes or 0,
+            min_impurity_decrease=self.min_impurity_decrease,
+            competitors=self.competitors,
+            surrogates=self.surrogates,
+        )
+
+    def _count_features(self, n_features):
+        """Return how many features a node looks at."""
+        if self.max_features is None:
+            return n_features
+        if self.max_features == "sqrt":
+            return max(1, int(np.sqrt(n_features)))
+        if self.max_features == "log2":
+            return max(1, int(np.log2(n_features)))
+        if isinstance(self.max_features, Integral):
+            return self.max_features
+        return max(1, int(self.max_features * n_features))
+
+    # ------------------------------------------------------------ what a fitted tree tells
+
+    def get_depth(self):
+        """Return the depth of the tree.
+
+        Returns
+        -------
+        depth : int
+            The largest number of splits between the root and a leaf.
+        """
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self):
+        """Return the number of leaves.
+
+        Returns
+        -------
+        n_leaves : int
+            The number of leaves of the tree.
+        """
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self):
+        """By how much the splits of each feature reduce the impurity, as shares of one."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    @property
+    def surrogate_importances_(self):
+        """The improvements by each feature, those as a surrogate in parts, as shares of one."""
+        check_is_fitted(self)
+        if not self.surrogates:
+            raise AttributeError("surrogate_importances_ needs surrogates > 0")
+        return self.tree_.surrogate_importances()
+
+    @property
+    def ccp_path_(self):
+        """The subtrees of weakest-link pruning: ``alphas``, ``n_leaves`` and ``risks``."""
+        check_is_fitted(self)
+        return pruning_path(self.tree_)
+
+    def apply(self, X, check_input=True):
+        """Return the leaf that each sample ends in.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        check_input : bool, default=True
+            False skips the validation of samples that are a float64 matrix in C order.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+            The leaves as nodes of ``tree_``.
+        """
+        check_is_fitted(self)
+        return self.tree_.apply(self._query(X, check_input), self._n_threads)
+
+    def decision_path(self, X, check_input=True):
+        """Return the nodes that each sample passes.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        check_input : bool, default=True
+            False skips the validation of samples that are a float64 matrix in C order.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n_samples, n_nodes)
+            Ones, in CSR format, where a sample passes a node.
+        """
+        check_is_fitted(self)
+        return self.tree_.decision_path(self._query(X, check_input), self._n_threads)
+
+    def _query(self, X, check_input=True):
+        """Return samples to be sent down the tree."""
+        return self._read_samples(X, reset=False) if check_input else X
+
+    def predict(self, X, check_input=True):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        check_input : bool, default=True
+            False skips the validation of samples that are a float64 matrix in C order.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The classes or means of their leaves.
+        """
+        check_is_fitted(self)
+        leaves = self.tree_._leaves(self._query(X, check_input), self._n_threads)
+        return self._answers(self.tree_).take(leaves, axis=0)
+
+    # ------------------------------------------------------------ pruning
+
+    def prune(self, alpha=None, *, n_leaves=None):
+        """Return the tree pruned back, without growing it again.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
+            one if there are several.
+
+        n_leaves : int, default=None
+            Instead of ``alpha``: the largest tree of the path with at most so many leaves.
+
+        Returns
+        -------
+        pruned : estimator
+            A new fitted estimator; this one stays as it is. Its ``ccp_alpha`` is ``alpha``, or
+            where the tree begins on the path.
+        """
+        check_is_fitted(self)
+        if (alpha is None) == (n_leaves is None):
+            raise ValueError("prune takes either alpha or n_leaves.")
+        if n_leaves is not None:
+            alpha = self._alpha_of(n_leaves)
+        if not alpha >= 0:
+            raise ValueError(f"alpha must not be negative, got {alpha!r}.")
+        pruned = clone(self)
+        if "ccp_alpha" in pruned.get_params(deep=False):
+            pruned.set_params(ccp_alpha=float(alpha))
+        fitted = {name: value for name, value in vars(self).items() if name not in vars(pruned)}
+        vars(pruned).update(fitted)
+        pruned.tree_ = self.tree_.prune(alpha)
+        return pruned
+
+    def _alpha_of(self, n_leaves):
+        """Return where the largest tree of at most ``n_leaves`` leaves begins on the path."""
+        if not isinstance(n_leaves, Integral) or n_leaves < 1:
+            raise ValueError(f"n_leaves must be a positive integer, got {n_leaves!r}.")
+        path = self.ccp_path_
+        return float(path.alphas[np.flatnonzero(path.n_leaves <= n_leaves)[0]])
+
+    def predict_path(self, X, alphas=None):
+        """Predict with the trees pruned at several ``alphas``, by one descent.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        alphas : array-like of shape (n_alphas,), default=None
+            The prices of a leaf; None is ``ccp_path_.alphas``.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_alphas, n_samples) or (n_alphas, n_samples, n_outputs)
+            Row ``k`` is what ``prune(alphas[k])`` predicts.
+        """
+        check_is_fitted(self)
+        alphas = self.ccp_path_.alphas if alphas is None else np.asarray(alphas, dtype=np.float64)
+        if alphas.ndim != 1 or not np.all(alphas >= 0):
+            raise ValueError("alphas must be a list of numbers that are not negative.")
+        order = np.argsort(alphas, kind="stable")
+        nodes = self.tree_.apply_path(self._query(X), alphas[order]).T
+        predictions = self._answers(self.tree_).take(nodes, axis=0)
+        return predictions[np.argsort(order, kind="stable")]
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Grow a tree and return the path of its pruning, as scikit-learn does.
+
+        A fitted tree has the path in ``ccp_path_``.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Training samples.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        ccp_path : :class:`~sklearn.utils.Bunch`
+            ``ccp_alphas``, the values of ``alpha`` where the pruned tree changes, each of them
+            once, and ``impurities``, the risks of the trees from there on.
+        """
+        model = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
+        path = model.ccp_path_
+        return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
+
+    # ------------------------------------------------------------ export
+
+    def to_sklearn(self):
+        """Return a tree of scikit-learn that predicts the same.
+
+        scikit-learn rounds samples to float32 before it compares them with the thresholds, which
+        stay in float64: predictions are equal for all samples that float32 represents, and may
+        differ for a value closer to a threshold than float32 can tell.
+
+        Returns
+        -------
+        tree : :class:`sklearn.tree.DecisionTreeClassifier` or \
+                :class:`sklearn.tree.DecisionTreeRegressor`
+            A fitted tree.
+        """
+        check_is_fitted(self)
+        tree = self.tree_
+        if (tree.category_mask >= 0).any():
+            raise ValueError("scikit-learn's trees have no splits by subsets of categories.")
+        if len(tree.surrogates):
+            raise ValueError("scikit-learn's trees have no surrogate splits.")
+        model = self._sklearn_class()
+        known = model.get_params(deep=False)
+        params = self.get_params(deep=False)
+        model.set_params(**{name: params[name] for name in known if name in params})
+        for name in ("n_features_in_", "feature_names_in_", "n_outputs_", "max_features_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        model.tree_ = make_sklearn_tree(tree)
+        return model
+
+
+class Target:
+    """Targets as numbers, and how rows count: ``values``, ``n_classes`` (None) and ``weight``."""
+
+    def __init__(self, values, n_classes, weight):
+        self.values, self.n_classes, self.weight = values, n_classes, weight

@@ -1,0 +1,188 @@
+"""Sending samples down a tree.
+
+A tree is an array of packed nodes; a sample goes left if its value is at most the threshold. What
+a node does not know, a missing value or a category that it has not seen, goes where the surrogates
+say, or else with ``missing_left``. Only such trees need the functions with ``Unknowns``.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+import numpy as np
+
+cdef packed struct Node:
+    double threshold
+    int32_t feature
+    int32_t left
+    int32_t right
+    uint8_t missing_left
+    uint8_t reserved0
+    uint8_t reserved1
+    uint8_t reserved2
+
+
+cdef packed struct Surrogate:
+    double threshold
+    int32_t feature
+    int32_t mask
+    uint8_t flipped
+    uint8_t reserved0
+    uint8_t reserved1
+    uint8_t reserved2
+
+
+node_dtype = np.dtype([
+    ("threshold", "f8"), ("feature", "i4"), ("left", "i4"), ("right", "i4"),
+    ("missing_left", "u1"), ("reserved0", "u1"), ("reserved1", "u1"), ("reserved2", "u1"),
+])
+surrogate_dtype = np.dtype([
+    ("threshold", "f8"), ("feature", "i4"), ("mask", "i4"), ("flipped", "u1"),
+    ("reserved0", "u1"), ("reserved1", "u1"), ("reserved2", "u1"),
+])
+
+cdef enum:
+    # Samples that go down side by side, so that one works while others wait for memory.
+    LANES = 8
+    UNKNOWN = 2
+
+
+def apply(const double[:, ::1] X, const Node[::1] nodes, int32_t[::1] leaf):
+    """Write the leaf of each sample in a tree without categories and surrogates."""
+    cdef Py_ssize_t n = X.shape[0], next_row = 0, lane, active
+    cdef Py_ssize_t row[LANES]
+    cdef int32_t place[LANES]
+    cdef const Node* node
+    cdef int32_t left, right
+    cdef double value
+    with nogil:
+        active = min(n, <Py_ssize_t> LANES)
+        for lane in range(active):
+            row[lane], place[lane] = lane, 0
+        next_row = active
+        while active:
+            lane = 0
+            while lane < active:
+                node = &nodes[place[lane]]
+                left, right = node.left, node.right
+                if left >= 0:
+                    value = X[row[lane], node.feature]
+                    place[lane] = left if value <= node.threshold else right
+                    if isnan(value) and node.missing_left:
+                        place[lane] = left
+                    lane += 1
+                    continue
+                leaf[row[lane]] = place[lane]
+                if next_row < n:
+                    row[lane], place[lane] = next_row, 0
+                    next_row += 1
+                    lane += 1
+                else:
+                    active -= 1
+                    row[lane], place[lane] = row[active], place[active]
+
+
+cdef class Unknowns:
+    """What decides where unknown values go: category masks and surrogates of the nodes.
+
+    ``mask[t]`` is where the bytes of the categories of node ``t`` begin in ``masks``, or -1: 1 is
+    left, 0 right, 2 unknown. The surrogates of node ``t`` are those from ``first[t]`` to
+    ``first[t + 1]``.
+    """
+
+    cdef const int32_t[::1] mask
+    cdef const uint8_t[::1] masks
+    cdef const int32_t[::1] n_categories
+    cdef const int64_t[::1] first
+    cdef const Surrogate[::1] surrogates
+
+    def __init__(self, mask, masks, n_categories, first, surrogates):
+        self.mask, self.masks, self.n_categories = mask, masks, n_categories
+        self.first, self.surrogates = first, surrogates
+
+    cdef uint8_t _in_mask(self, int32_t mask, int32_t feature, double value) noexcept nogil:
+        cdef Py_ssize_t code
+        if value < 0 or value >= self.n_categories[feature]:
+            return UNKNOWN
+        code = <Py_ssize_t> value
+        return self.masks[mask + code]
+
+    cdef uint8_t goes_left(
+        self, const double* x, const Node* node, Py_ssize_t place
+    ) noexcept nogil:
+        """Return 1 if a sample goes left at a node, and 0 if it goes right."""
+        cdef double value = x[node.feature]
+        cdef uint8_t side = UNKNOWN
+        cdef Py_ssize_t s
+        cdef const Surrogate* surrogate
+        if not isnan(value):
+            if self.mask[place] < 0:
+                return value <= node.threshold
+            side = self._in_mask(self.mask[place], node.feature, value)
+        for s in range(self.first[place], self.first[place + 1]):
+            if side != UNKNOWN:
+                break
+            surrogate = &self.surrogates[s]
+            value = x[surrogate.feature]
+            if isnan(value):
+                continue
+            if surrogate.mask >= 0:
+                side = self._in_mask(surrogate.mask, surrogate.feature, value)
+            else:
+                side = (value <= surrogate.threshold) != surrogate.flipped
+        return node.missing_left if side == UNKNOWN else side
+
+
+def apply_unknown(
+    const double[:, ::1] X, const Node[::1] nodes, Unknowns unknowns, int32_t[::1] leaf
+):
+    """Write the leaf of each sample."""
+    cdef Py_ssize_t i
+    cdef int32_t place
+    with nogil:
+        for i in range(X.shape[0]):
+            place = 0
+            while nodes[place].left >= 0:
+                if unknowns.goes_left(&X[i, 0], &nodes[place], place):
+                    place = nodes[place].left
+                else:
+                    place = nodes[place].right
+            leaf[i] = place
+
+
+def apply_path(
+    const double[:, ::1] X, const Node[::1] nodes, Unknowns unknowns, const double[::1] collapse,
+    const double[::1] alphas, int32_t[:, ::1] leaf,
+):
+    """Write where each sample ends in the tree pruned at each of ``alphas``, which increase."""
+    cdef Py_ssize_t i, left_over
+    cdef int32_t place
+    with nogil:
+        for i in range(X.shape[0]):
+            place, left_over = 0, alphas.shape[0]
+            while True:
+                while left_over and (
+                    nodes[place].left < 0 or alphas[left_over - 1] >= collapse[place]
+                ):
+                    left_over -= 1
+                    leaf[i, left_over] = place
+                if not left_over:
+                    break
+                if unknowns.goes_left(&X[i, 0], &nodes[place], place):
+                    place = nodes[place].left
+                else:
+                    place = nodes[place].right
+
+
+def paths(const int32_t[::1] leaf, const int32_t[::1] parent, const int64_t[::1] indptr,
+          int32_t[::1] indices):
+    """Write the nodes from the root to the leaf of each sample, as the indices of a CSR matrix."""
+    cdef Py_ssize_t i
+    cdef int64_t here
+    cdef int32_t place
+    with nogil:
+        for i in range(leaf.shape[0]):
+            here, place = indptr[i + 1], leaf[i]
+            while place >= 0:
+                here -= 1
+                indices[here] = place
+                place = parent[place]

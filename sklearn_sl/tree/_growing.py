@@ -1,0 +1,296 @@
+"""Growing a tree: what is handed to the compiled workers, and how threads share the work."""
+
+import threading
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_sl.tree import _cart
+
+CRITERIA = {
+    "gini": 0,
+    "squared_error": 0,
+    "entropy": 1,
+    "log_loss": 1,
+    "poisson": 2,
+}
+# Cells that a worker looks at before it comes back: some hundredths of a second.
+SLICE = 4e6
+# Nodes of more cells are shared out by features among threads, ...
+SHARED = 5e5
+# ... which come back so often, in case another one has run out of nodes.
+SHORT_SLICE = 2e5
+# Integer weights up to this sum have a table of x log x.
+MOST_COUNTS = 2**24
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What decides where a tree is split and where it ends; all of them numbers."""
+
+    criterion: int
+    random_thresholds: bool
+    best_first: bool
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    max_features: int
+    max_leaf_nodes: int
+    min_impurity_decrease: float
+    competitors: int
+    surrogates: int
+
+
+class Field:
+    """The arrays that the workers share, for the rows of positive weight.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+        The features.
+
+    target : ndarray of shape (n_samples, n_outputs)
+        Targets, or classes as codes.
+
+    n_classes : ndarray of shape (n_outputs,) or None
+        The number of classes of each output; None for a regression.
+
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+
+    entropy : bool, default=False
+        Whether logarithms will be needed.
+
+    reuse : bool, default=False
+        Whether the cells of ``columns`` may be destroyed.
+    """
+
+    def __init__(self, columns, target, n_classes, weight, *, entropy=False, reuse=False):
+        self.X = columns.X
+        rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
+        self.rows = rows.astype(np.int32)
+        whole = len(rows) == len(self.X)
+        self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
+        self.n_categories = columns.n_categories
+        self.weight = np.empty(0) if weight is None else weight
+        self.n_outputs = target.shape[1]
+        self.y, self.codes = np.empty((0, 1)), np.empty((0, 1), dtype=np.int32)
+        if n_classes is None:
+            self.y = np.ascontiguousarray(target, dtype=np.float64)
+            self.first_channel = np.arange(self.n_outputs + 1, dtype=np.int32)
+        else:
+            self.codes = np.ascontiguousarray(target, dtype=np.int32)
+            self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
+        self.n_channels = int(self.first_channel[-1])
+        self.total_weight = float(len(rows) if weight is None else weight[rows].sum())
+        self.x_log_x = self._table_of_logs() if entropy else np.empty(0)
+
+    def _table_of_logs(self):
+        """Return ``x log x`` for the masses that can occur, if these are integers."""
+        integers = not len(self.weight) or np.all(self.weight == np.rint(self.weight))
+        if not integers or self.total_weight > MOST_COUNTS:
+            return np.empty(0)
+        x = np.arange(int(self.total_weight) + 1, dtype=np.float64)
+        return x * np.log(np.maximum(x, 1))
+
+
+Grown = namedtuple("Grown", "nodes values splits competitors surrogates masks")
+
+
+def grow(field, rules, *, seed=0, n_threads=1, watch=None):
+    """Grow a tree; return what the workers found, nodes in the order of their numbers.
+
+    ``watch(done)`` is told the share of the rows that have reached their leaf, from time to time;
+    if it returns true, the nodes at hand are leaves.
+    """
+    n_threads = 1 if rules.best_first and field.cells.size < SHARED else n_threads
+    workers = [_cart.Worker(field, rules, number) for number in range(n_threads)]
+    first = workers[0]
+    first.plant(seed)
+    with Crew(workers, watch or (lambda done: False), len(field.rows)) as crew:
+        crew.grow_large(rules.best_first)
+        crew.grow_small()
+    return gather([worker.results() for worker in workers])
+
+
+class Crew:
+    """Workers, each in a thread: large nodes are shared by features, small ones by subtrees."""
+
+    def __init__(self, workers, watch, n_rows):
+        self.workers, self.watch, self.n_rows, self.over = workers, watch, n_rows, False
+        self.large = SHARED if len(workers) > 1 else SLICE
+        self.pool = ThreadPoolExecutor(len(workers) - 1) if len(workers) > 1 else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.pool:
+            self.pool.shutdown()
+
+    def _tell(self):
+        self.over = self.watch(sum(worker.rows_done for worker in self.workers) / self.n_rows)
+        return self.over
+
+    def _together(self, work, items):
+        """Return ``work(worker, part)`` of all workers on equal parts of the items."""
+        if self.pool is None:
+            return [work(self.workers[0], items)]
+        parts = np.array_split(items, len(self.workers))
+        others = [
+            self.pool.submit(work, worker, part)
+            for worker, part in zip(self.workers[1:], parts[1:], strict=True)
+        ]
+        return [work(self.workers[0], parts[0]), *(other.result() for other in others)]
+
+    def grow_large(self, everything):
+        """Grow while there are nodes worth sharing, or all nodes if ``everything``."""
+        first = self.workers[0]
+        while (first.n_pending or first.n_ripe) and not self.over:
+            if everything or first.n_pending == 0:
+                if first.run(SLICE, self.large) == 0:
+                    break
+                self._tell()
+            found = first.top()
+            if found is not None and self._size(found[1]) <= self.large and not everything:
+                break
+            if found is None or self._size(found[1]) > self.large:
+                self._grow_one(found)
+                self._tell()
+
+    def _size(self, node):
+        return float(node["stop"][0] - node["start"][0]) * self.workers[0].n_columns
+
+    def _grow_one(self, found):
+        """Grow one node: look at its features side by side, then partition them side by side."""
+        first = self.workers[0]
+        if found is None:
+            is_open, node, fate, split = first.begin()
+        else:
+            number, node = found
+            splits = self._slices(
+                lambda worker, part: worker.consider(number, node, part), first.chosen_features()
+            )
+            is_open, node, fate, split = first.begin(best_of(splits))
+        if not is_open:
+            return
+
+        def partition(worker, part):
+            if len(part):
+                worker.partition(node, split, fate, part[0], part[-1] + 1)
+
+        self._slices(partition, np.arange(first.n_columns, dtype=np.int32))
+        first.finish(node)
+
+    def _slices(self, work, features):
+        """Work on all features, so many at a time that Ctrl-C is heard."""
+        answers = []
+        at_once = max(1, int(SLICE * len(self.workers) / max(self.n_rows, 1)))
+        for begin in range(0, len(features), at_once):
+            answers += self._together(work, features[begin : begin + at_once])
+        return answers
+
+    def grow_small(self):
+        """Grow the subtrees of all pending nodes."""
+        first = self.workers[0]
+        if self.over or first.n_pending == 0:
+            return
+        if self.pool is None:
+            while first.run(SLICE, np.inf) != 0 and not self._tell():
+                pass
+            return
+        queue = Queue(len(self.workers))
+        for _ in range(first.n_pending):
+            queue.put(first.give())
+        others = [self.pool.submit(queue.work, worker) for worker in self.workers[1:]]
+        try:
+            queue.work(first, self._tell)
+        finally:
+            queue.close()
+            for other in others:
+                other.result()
+
+
+class Queue:
+    """Nodes that wait for a worker."""
+
+    def __init__(self, n_workers):
+        self._nodes, self._idle, self._n_workers = [], 0, n_workers
+        self._change, self._closed = threading.Condition(), False
+
+    def put(self, node):
+        with self._change:
+            self._nodes.append(node)
+            self._change.notify()
+
+    def close(self):
+        """Let the workers stop after the slice that they are at."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
+    def _next(self):
+        """Wait for a node; return None when all workers wait, or nobody shall go on."""
+        with self._change:
+            self._idle += 1
+            while not self._nodes and not self._closed:
+                if self._idle == self._n_workers:
+                    self._closed = True
+                    self._change.notify_all()
+                    return None
+                self._change.wait(0.1)
+            if self._closed:
+                return None
+            self._idle -= 1
+            return self._nodes.pop(0)
+
+    def work(self, worker, tell=None):
+        """Grow nodes until there are none."""
+        while (node := self._next()) is not None:
+            worker.take(*node)
+            while worker.run(SHORT_SLICE, np.inf) != 0:
+                if self._closed:
+                    return
+                if self._idle and not self._nodes and worker.n_pending > 1:
+                    self.put(worker.give())
+                if tell and tell():
+                    self.close()
+
+
+def best_of(splits):
+    """Return the split that gains most, of the first feature among equals."""
+    found = np.concatenate(splits)
+    real = found[found["feature"] >= 0]
+    if not len(real):
+        return found[:1].copy()
+    order = np.lexsort([real["feature"], -real["gain"]])
+    return real[order[:1]].copy()
+
+
+def gather(results):
+    """Return the results of all workers as one, with nodes numbered from zero in preorder."""
+    nodes, values, splits, competitors, surrogates, masks = zip(*results, strict=True)
+    offset = np.cumsum([0] + [len(part) for part in nodes])[:-1]
+    mask_offset = np.cumsum([0] + [len(part) for part in masks])[:-1]
+
+    def moved(parts, names):
+        copies = [part.copy() for part in parts]
+        for copy, start in zip(copies, mask_offset, strict=True):
+            copy["mask"] += np.where(copy["mask"] >= 0, start, 0).astype(np.int32)
+        whole = np.concatenate(copies)
+        for name in names:
+            number = whole[name]
+            whole[name] = offset[number >> 40] + (number & (2**40 - 1))
+        return whole
+
+    return Grown(
+        np.concatenate(nodes),
+        np.concatenate(values),
+        moved(splits, ("node", "left", "right")),
+        moved(competitors, ("node",)),
+        moved(surrogates, ("node",)),
+        np.concatenate(masks),
+    )

@@ -1,0 +1,361 @@
+"""A grown tree: arrays under the names that scikit-learn gives them, and what follows from them."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn_sl._threads import in_order
+from sklearn_sl.tree import _descend, _prune
+
+# Samples that a thread sends down the tree before it looks up.
+BLOCK = 16_384
+LEAF = -1
+UNDEFINED = -2
+
+surrogate_dtype = np.dtype(
+    [
+        ("node", np.intp),
+        ("feature", np.intp),
+        ("threshold", np.float64),
+        ("reversed", np.bool_),
+        ("agreement", np.float64),
+        ("adjusted", np.float64),
+        ("mask", np.int32),
+    ]
+)
+competitor_dtype = np.dtype(
+    [
+        ("node", np.intp),
+        ("feature", np.intp),
+        ("threshold", np.float64),
+        ("improvement", np.float64),
+    ]
+)
+
+
+class Tree:
+    """A binary tree as parallel arrays, one entry per node; node 0 is the root.
+
+    The arrays have the names and meanings of scikit-learn's trees, so that its functions for
+    trees work on it, and there are more.
+
+    Attributes
+    ----------
+    children_left, children_right : ndarray of shape (node_count,)
+        The children of a node; -1 for a leaf.
+
+    feature : ndarray of shape (node_count,)
+        The feature that a node looks at; -2 for a leaf.
+
+    threshold : ndarray of shape (node_count,)
+        Values up to the threshold go left; -2 for a leaf, NaN for a subset of categories.
+
+    missing_go_to_left : ndarray of shape (node_count,)
+        Whether missing values go left, after all surrogates.
+
+    depth, impurity, n_node_samples, weighted_n_node_samples : ndarray of shape (node_count,)
+        The depth of a node, zero for the root, its impurity, the number of its training samples
+        and their weight.
+
+    value : ndarray of shape (node_count, n_outputs, max_n_classes)
+        The shares of the classes, or the mean targets.
+
+    improvement : ndarray of shape (node_count,)
+        By how much the split of a node reduces the impurity of the tree, among the samples whose
+        value is known; zero for a leaf.
+
+    risk : ndarray of shape (node_count,)
+        What a node contributes to the risk of a tree of which it is a leaf.
+
+    collapse : ndarray of shape (node_count,)
+        The ``alpha`` from which on a node of the pruned tree is a leaf.
+
+    surrogates, competitors : structured ndarray
+        The surrogate and competitor splits, sorted by node, the best first.
+    """
+
+    def __init__(self, **arrays):
+        for name, array in arrays.items():
+            setattr(self, name, array)
+        self._pack()
+
+    def __getstate__(self):
+        # What follows from the rest is left out.
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._pack()
+
+    def _pack(self):
+        """Lay out the nodes for the descent."""
+        nodes = np.zeros(self.node_count, dtype=_descend.node_dtype)
+        nodes["threshold"], nodes["feature"] = self.threshold, self.feature
+        nodes["left"], nodes["right"] = self.children_left, self.children_right
+        nodes["missing_left"] = self.missing_go_to_left
+        self._nodes = nodes
+        packed = np.zeros(len(self.surrogates), dtype=_descend.surrogate_dtype)
+        for name in ("threshold", "feature", "mask"):
+            packed[name] = self.surrogates[name]
+        packed["flipped"] = self.surrogates["reversed"]
+        first = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
+        self._unknowns = _descend.Unknowns(
+            self.category_mask, self.category_sides, self.n_categories, first, packed
+        )
+        # Without categories and surrogates a comparison is all there is to a node.
+        self._simple = not (len(self.surrogates) or (self.category_mask >= 0).any())
+
+    # ------------------------------------------------------------ numbers
+
+    @property
+    def node_count(self):
+        """The number of nodes."""
+        return len(self.children_left)
+
+    @property
+    def capacity(self):
+        """The number of nodes there is room for, which is the number of nodes."""
+        return self.node_count
+
+    @property
+    def n_leaves(self):
+        """The number of leaves."""
+        return int(np.count_nonzero(self.children_left == LEAF))
+
+    @property
+    def max_n_classes(self):
+        """The largest number of classes of an output."""
+        return int(self.n_classes.max())
+
+    @property
+    def max_depth(self):
+        """The depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    @property
+    def parent(self):
+        """The parent of each node; -1 for the root."""
+        parent = np.full(self.node_count, -1, dtype=np.int32)
+        split = np.flatnonzero(self.children_left != LEAF)
+        parent[self.children_left[split]] = split
+        parent[self.children_right[split]] = split
+        return parent
+
+    def compute_node_depths(self):
+        """Return the depth of each node, one for the root."""
+        return self.depth + 1
+
+    def compute_feature_importances(self, normalize=True):
+        """Return by how much the splits of each feature reduce the impurity of the tree."""
+        left, right, mass = self.children_left, self.children_right, self.weighted_n_node_samples
+        loss, split = mass * self.impurity, np.flatnonzero(left != LEAF)
+        decrease = loss[split] - loss[left[split]] - loss[right[split]]
+        importances = np.bincount(self.feature[split], decrease, minlength=self.n_features)
+        importances /= mass[0]
+        return normalized(importances) if normalize else importances
+
+    def surrogate_importances(self):
+        """Return the improvements of each feature, as a surrogate in parts, as shares of one."""
+        split = np.flatnonzero(self.children_left != LEAF)
+        total = np.bincount(self.feature[split], self.improvement[split], self.n_features)
+        other = self.surrogates
+        total += np.bincount(
+            other["feature"], other["adjusted"] * self.improvement[other["node"]], self.n_features
+        )
+        return normalized(total)
+
+    # ------------------------------------------------------------ descent
+
+    def apply(self, X, n_threads=1):
+        """Return the leaf of each sample."""
+        return self._leaves(X, n_threads).astype(np.intp)
+
+    def _leaves(self, X, n_threads=1):
+        leaf = np.empty(len(X), dtype=np.int32)
+
+        def send(rows, over):
+            if self._simple:
+                _descend.apply(X[rows], self._nodes, leaf[rows])
+            else:
+                _descend.apply_unknown(X[rows], self._nodes, self._unknowns, leaf[rows])
+
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
+        for _ in in_order(send, blocks, min(n_threads, len(blocks))):
+            pass
+        return leaf
+
+    def apply_path(self, X, alphas):
+        """Return where each sample ends in the trees pruned at ``alphas``, which increase."""
+        leaf = np.empty((len(X), len(alphas)), dtype=np.int32)
+        _descend.apply_path(X, self._nodes, self._unknowns, self.collapse, alphas, leaf)
+        return leaf
+
+    def predict(self, X):
+        """Return the value of the leaf of each sample."""
+        values = self.value.take(self._leaves(np.ascontiguousarray(X, dtype=np.float64)), axis=0)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def decision_path(self, X, n_threads=1):
+        """Return which nodes each sample passes, as a CSR matrix."""
+        leaf = self._leaves(X, n_threads)
+        indptr = np.concatenate([[0], np.cumsum(self.depth[leaf] + 1)])
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        _descend.paths(leaf, self.parent, indptr, indices)
+        ones = np.ones(len(indices), dtype=np.intp)
+        return sp.csr_matrix((ones, indices, indptr), shape=(len(X), self.node_count))
+
+    # ------------------------------------------------------------ pruning
+
+    def prune(self, alpha):
+        """Return the tree that ends at the first nodes with ``collapse <= alpha``."""
+        place = np.empty(self.node_count, dtype=np.int64)
+        n_kept = _prune.keep_nodes(
+            self.children_left, self.children_right, self.collapse, alpha, place
+        )
+        if n_kept == self.node_count:
+            return self
+        kept = np.flatnonzero(place >= 0)
+        arrays = self.__getstate__()
+        for name in NODE_ARRAYS:
+            arrays[name] = arrays[name][kept]
+        leaf = (arrays["children_left"] == LEAF) | (arrays["collapse"] <= alpha)
+        for name in ("children_left", "children_right"):
+            arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
+        arrays["feature"] = np.where(leaf, UNDEFINED, arrays["feature"])
+        arrays["threshold"] = np.where(leaf, UNDEFINED, arrays["threshold"])
+        arrays["category_mask"] = np.where(leaf, -1, arrays["category_mask"]).astype(np.int32)
+        arrays["missing_go_to_left"] = arrays["missing_go_to_left"] & ~leaf
+        for name in ("improvement", "collapse"):
+            arrays[name] = np.where(leaf, 0.0, arrays[name])
+        for name in ("surrogates", "competitors"):
+            rivals = arrays[name][place[arrays[name]["node"]] >= 0]
+            rivals["node"] = place[rivals["node"]]
+            arrays[name] = rivals[~leaf[rivals["node"]]]
+        return Tree(**arrays)
+
+
+NODE_ARRAYS = (
+    "depth",
+    "children_left",
+    "children_right",
+    "feature",
+    "threshold",
+    "missing_go_to_left",
+    "impurity",
+    "n_node_samples",
+    "weighted_n_node_samples",
+    "value",
+    "improvement",
+    "risk",
+    "collapse",
+    "category_mask",
+)
+
+
+def normalized(importances):
+    """Return shares of one, or zeros."""
+    total = importances.sum()
+    return importances / total if total > 0 else importances
+
+
+def subset_sides(tree, node):
+    """Return where the categories go at a node: 1 left, 0 right, 2 not seen."""
+    mask = tree.category_mask[node]
+    return tree.category_sides[mask : mask + tree.n_categories[tree.feature[node]]]
+
+
+def make_tree(grown, field, *, n_classes, preorder):
+    """Return the tree of what was grown; ``risk`` and ``collapse`` are left to :func:`set_risk`."""
+    left = np.full(len(grown.nodes), LEAF, dtype=np.int64)
+    right = left.copy()
+    splits = grown.splits
+    left[splits["node"]], right[splits["node"]] = splits["left"], splits["right"]
+    order = np.arange(len(left))
+    if preorder:
+        _prune.number_nodes(left, right, order)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+
+    def at_splits(name, other, dtype):
+        values = np.full(len(left), other, dtype=dtype)
+        values[place[splits["node"]]] = splits[name]
+        return values
+
+    nodes = grown.nodes[order]
+    category_mask = at_splits("mask", -1, np.int32)
+    threshold = at_splits("threshold", UNDEFINED, np.float64)
+    threshold[category_mask >= 0] = np.nan
+    return Tree(
+        n_features=field.X.shape[1],
+        n_outputs=field.n_outputs,
+        n_classes=np.ones(field.n_outputs, dtype=np.intp) if n_classes is None else n_classes,
+        n_categories=field.n_categories,
+        children_left=np.where(left[order] == LEAF, LEAF, place[left[order]]),
+        children_right=np.where(right[order] == LEAF, LEAF, place[right[order]]),
+        feature=at_splits("feature", UNDEFINED, np.int64),
+        threshold=threshold,
+        missing_go_to_left=at_splits("missing_left", 0, np.uint8),
+        depth=nodes["depth"].copy(),
+        impurity=nodes["impurity"].copy(),
+        n_node_samples=nodes["stop"] - nodes["start"],
+        weighted_n_node_samples=nodes["weight"].copy(),
+        value=values_of(grown.values[order], field.first_channel, n_classes),
+        improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
+        risk=np.zeros(len(left)),
+        collapse=np.zeros(len(left)),
+        category_mask=category_mask,
+        category_sides=grown.masks.copy(),
+        surrogates=surrogates_of(grown.surrogates, place, left),
+        competitors=competitors_of(grown, place, left, field),
+    )
+
+
+def values_of(values, first_channel, n_classes):
+    """Return the masses of the classes as shares, padded with zeros, or the means."""
+    if n_classes is None:
+        return values[:, :, None].copy()
+    table = np.zeros((len(values), len(n_classes), n_classes.max()))
+    for output, n in enumerate(n_classes):
+        table[:, output, :n] = values[:, first_channel[output] : first_channel[output + 1]]
+    table /= table[:, :1].sum(axis=2, keepdims=True)
+    return table
+
+
+def surrogates_of(found, place, left):
+    """Return the surrogates of the nodes that were split."""
+    found = found[left[found["node"]] != LEAF]
+    surrogates = np.zeros(len(found), dtype=surrogate_dtype)
+    surrogates["node"] = place[found["node"]]
+    for name in ("feature", "threshold", "adjusted", "mask"):
+        surrogates[name] = found[name]
+    surrogates["reversed"], surrogates["agreement"] = found["flipped"], found["gain"]
+    surrogates["threshold"][found["mask"] >= 0] = np.nan
+    return surrogates[np.argsort(surrogates["node"], kind="stable")]
+
+
+def competitors_of(grown, place, left, field):
+    """Return the competitors of the nodes that were split."""
+    found = grown.competitors[left[grown.competitors["node"]] != LEAF]
+    competitors = np.zeros(len(found), dtype=competitor_dtype)
+    competitors["node"] = place[found["node"]]
+    for name in ("feature", "threshold"):
+        competitors[name] = found[name]
+    competitors["threshold"][field.n_categories[found["feature"]] > 0] = np.nan
+    competitors["improvement"] = found["gain"] / field.n_outputs / field.total_weight
+    order = np.lexsort([found["feature"], -found["gain"], competitors["node"]])
+    return competitors[order]
+
+
+def set_risk(tree, risk):
+    """Set the risk of the nodes, and when they become leaves by it."""
+    tree.risk = np.ascontiguousarray(risk)
+    tree.collapse = links(tree)[0]
+
+
+def links(tree):
+    """Return when each node becomes a leaf, what risk that adds, and the leaves it saves."""
+    n = tree.node_count
+    collapse, risk_gain, leaf_gain = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    _prune.weakest_links(
+        tree.children_left, tree.children_right, tree.risk, collapse, risk_gain, leaf_gain
+    )
+    return collapse, risk_gain, leaf_gain
