@@ -29,8 +29,9 @@ NO_LIMIT = 2**31 - 1
 class TreeMixin(FeatureMixin):
     """The parameters of a tree and its methods.
 
-    Hooks: ``_encode(y, weight)`` returns a :class:`Target`, ``_risk(tree, target)`` the risks of
-    the nodes, ``_answers(nodes)`` the predictions of nodes.
+    Hooks: ``_read_targets`` and ``_encode`` return a :class:`Target`, ``_losses_of_nodes(tree,
+    target)`` what each node would add to the risk as a leaf, ``_answers(tree)`` what it would
+    predict.
     """
 
     # Not something to be passed around in a pipeline.
@@ -86,8 +87,8 @@ class TreeMixin(FeatureMixin):
         used = np.flatnonzero(weight)
         return X[used], y[used], weight[used]
 
-    def _fit_tree(self, X, y, sample_weight):
-        """Grow and prune the tree, and set what there is to know of the training set."""
+    def _fit_tree(self, X, y, sample_weight, *, reuse=True):
+        """Return columns, target and the tree grown on them, which may use up the columns."""
         if getattr(self, "monotonic_cst", None) is not None:
             raise ValueError(
                 "monotonic_cst is not supported: use the trees of scikit-learn for constraints."
@@ -103,21 +104,27 @@ class TreeMixin(FeatureMixin):
                     pass
                 return progress.stop
 
-            return columns, target, self._grow(columns, target, self._n_threads, watch, reuse=True)
+            tree = self._grow(columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse)
+        return columns, target, tree
 
     @property
     def _n_threads(self):
         return effective_n_jobs(self.n_jobs)
 
-    def _grow(self, columns, target, n_threads=1, watch=None, *, rows=None, reuse=False):
-        """Return the tree of some rows of the training set, with its risks."""
-        weight = target.weight
-        if rows is not None:
-            weight = np.zeros(len(columns.X))
-            weight[rows] = 1 if target.weight is None else target.weight[rows]
-        entropy = CRITERIA[self.criterion] == CRITERIA["entropy"]
+    def _grow(self, columns, target, *, times=None, n_threads=1, watch=None, reuse=False):
+        """Return a tree with its risks; row ``i`` of the training set counts ``times[i]`` times."""
+        weight, own, share = target.weight, target.own, 1.0
+        if times is not None:
+            weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
+            share = np.average(times, weights=target.own)
         field = Field(
-            columns, target.values, target.n_classes, weight, entropy=entropy, reuse=reuse
+            columns,
+            target.values,
+            target.n_classes,
+            weight,
+            own_weight=own,
+            entropy=CRITERIA[self.criterion] == CRITERIA["entropy"],
+            reuse=reuse,
         )
         rules = self._rules(len(field.rows), field.total_weight, columns.X.shape[1])
         seed = 0
@@ -125,8 +132,12 @@ class TreeMixin(FeatureMixin):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         grown = grow(field, rules, seed=int(seed), n_threads=n_threads, watch=watch)
         tree = make_tree(grown, field, n_classes=target.n_classes, preorder=not rules.best_first)
-        set_risk(tree, self._risk(tree, target))
+        self._restore_shares(tree, target)
+        set_risk(tree, self._losses_of_nodes(tree, target) / (share * target.mass))
         return tree
+
+    def _restore_shares(self, tree, target):
+        """Let values and masses be those of the classes, not what the splits saw of them."""
 
     def _rules(self, n_samples, total_weight, n_features):
         """Return the parameters as numbers."""
@@ -204,7 +215,12 @@ class TreeMixin(FeatureMixin):
     def ccp_path_(self):
         """The subtrees of weakest-link pruning: ``alphas``, ``n_leaves`` and ``risks``."""
         check_is_fitted(self)
-        return pruning_path(self.tree_)
+        return pruning_path(self._whole_tree)
+
+    @property
+    def _whole_tree(self):
+        """The tree that pruning begins with."""
+        return self.tree_
 
     def apply(self, X, check_input=True):
         """Return the leaf that each sample ends in.
@@ -300,7 +316,7 @@ class TreeMixin(FeatureMixin):
             pruned.set_params(ccp_alpha=float(alpha))
         fitted = {name: value for name, value in vars(self).items() if name not in vars(pruned)}
         vars(pruned).update(fitted)
-        pruned.tree_ = self.tree_.prune(alpha)
+        pruned.tree_ = self._whole_tree.prune(alpha)
         return pruned
 
     def _alpha_of(self, n_leaves):
@@ -331,8 +347,8 @@ class TreeMixin(FeatureMixin):
         if alphas.ndim != 1 or not np.all(alphas >= 0):
             raise ValueError("alphas must be a list of numbers that are not negative.")
         order = np.argsort(alphas, kind="stable")
-        nodes = self.tree_.apply_path(self._query(X), alphas[order]).T
-        predictions = self._answers(self.tree_).take(nodes, axis=0)
+        nodes = self._whole_tree.apply_path(self._query(X), alphas[order]).T
+        predictions = self._answers(self._whole_tree).take(nodes, axis=0)
         return predictions[np.argsort(order, kind="stable")]
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
@@ -394,7 +410,15 @@ class TreeMixin(FeatureMixin):
 
 
 class Target:
-    """Targets as numbers, and how rows count: ``values``, ``n_classes`` (None) and ``weight``."""
+    """Targets as numbers, and how rows count.
 
-    def __init__(self, values, n_classes, weight):
-        self.values, self.n_classes, self.weight = values, n_classes, weight
+    ``values`` are targets, or classes as codes where there are ``n_classes``. A row counts by its
+    ``own`` weight, by ``counted`` where its class counts too, and by ``weight`` in the search for
+    splits; None is one. ``mass`` is the sum of ``counted``.
+    """
+
+    def __init__(self, values, own, *, n_classes=None, counted=None, weight=None, cost=None):
+        self.values, self.own, self.n_classes, self.cost = values, own, n_classes, cost
+        self.counted = own if counted is None else counted
+        self.weight = self.counted if weight is None else weight
+        self.mass = float(len(values) if self.counted is None else self.counted.sum())

@@ -273,7 +273,7 @@ cdef class Worker:
     """Grows nodes on arrays that it shares with other workers, whose nodes are others.
 
     ``field`` has the arrays: ``X``, ``cells`` and ``rows``, the targets ``y`` or class ``codes``,
-    ``weight``; ``rules`` are the numbers that decide when to stop and what to look at. Node numbers
+    ``weight`` and ``own_weight``; ``rules`` are the numbers that decide when to stop and what to look at. Node numbers
     are ``(number << 40) + place`` with the number of the worker that made the node.
     """
 
@@ -285,6 +285,7 @@ cdef class Worker:
     cdef const int32_t[:, ::1] codes
     cdef const int32_t[::1] first_channel
     cdef const double[::1] weight
+    cdef const double[::1] own_weight
     cdef const int32_t[::1] n_categories
     cdef const double[::1] x_log_x
     cdef bint classify, weighted, simple, counted_logs
@@ -334,6 +335,7 @@ cdef class Worker:
         self.number = number
         self.X, self.cells, self.rows = field.X, field.cells, field.rows
         self.y, self.codes, self.weight = field.y, field.codes, field.weight
+        self.own_weight = field.own_weight
         self.first_channel, self.n_categories = field.first_channel, field.n_categories
         self.x_log_x = field.x_log_x
         self.classify = field.codes.shape[0] > 0
@@ -1309,7 +1311,8 @@ cdef class Worker:
                 self._follow_surrogates(node, cells, n, m)
 
     cdef double _row_weight(self, const Node* node, Py_ssize_t i) noexcept nogil:
-        return self.weight[self.rows[node.start + i]] if self.weighted else 1.0
+        """Return by how much a row counts where sides agree, whatever its class counts."""
+        return self.own_weight[self.rows[node.start + i]] if self.own_weight.shape[0] else 1.0
 
     cdef void _set_category_sides(
         self, const Node* node, const uint64_t* cells, Py_ssize_t n
@@ -1436,14 +1439,14 @@ cdef class Worker:
             n_shared += side != 2
         for i in range(n - 1):
             side = self.side[<uint32_t> cells[i]]
+            if side == 2:
+                continue
             mass = self._row_weight(node, <uint32_t> cells[i])
             if side == 1:
                 left_of_left += mass
-            elif side == 0:
+            else:
                 left_of_right += mass
-            n_left += side != 2
-            if side == 2:
-                continue
+            n_left += 1
             next_known = i + 1
             while next_known < n and self.side[<uint32_t> cells[next_known]] == 2:
                 next_known += 1
@@ -1455,25 +1458,20 @@ cdef class Worker:
                 continue
             agreeing = left_of_left + (all_right - left_of_right)
             opposed = left_of_right + (all_left - left_of_left)
-            if agreeing > best:
-                best, where, flipped = agreeing, i, False
-                rival.threshold = self._threshold_between(node, feature, cells, i, next_known)
-            if opposed > best:
-                best, where, flipped = opposed, i, True
-                rival.threshold = self._threshold_between(node, feature, cells, i, next_known)
+            if max(agreeing, opposed) > best:
+                best, where, flipped = max(agreeing, opposed), i, opposed > agreeing
         if where < 0:
             return
+        # The next larger value may be that of a row which the split itself does not know.
+        next_known = where + 1
+        while _rank(cells[next_known]) == _rank(cells[where]):
+            next_known += 1
+        rival.threshold = _between(
+            self.X[self.rows[node.start + <uint32_t> cells[where]], feature],
+            self.X[self.rows[node.start + <uint32_t> cells[next_known]], feature],
+        )
         rival.flipped = flipped
         self._rate(rival, best, majority, known)
-
-    cdef double _threshold_between(
-        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t low,
-        Py_ssize_t high,
-    ) noexcept nogil:
-        return _between(
-            self.X[self.rows[node.start + <uint32_t> cells[low]], feature],
-            self.X[self.rows[node.start + <uint32_t> cells[high]], feature],
-        )
 
     cdef Py_ssize_t _side_masses(
         self, const Node* node, Py_ssize_t feature, double* all_left, double* all_right
@@ -1484,6 +1482,7 @@ cdef class Worker:
         cdef double left, right, mass
         cdef uint8_t side
         n = m - self._n_missing(cells, m)
+        all_left[0], all_right[0] = 0, 0
         while i < n:
             begin, left, right = i, 0, 0
             while i < n and _rank(cells[i]) == _rank(cells[begin]):
@@ -1496,11 +1495,14 @@ cdef class Worker:
                 i += 1
             if left + right > 0:
                 self.group_code[g] = <int32_t> _rank(cells[begin])
-                self.group_left[g] = left > right
+                self.group_left[g] = 1 if left > right else 0 if left < right else 2
                 self.group_mass[g] = max(left, right)
                 all_left[0] += left
                 all_right[0] += right
                 g += 1
+        for i in range(g):
+            if self.group_left[i] == 2:  # undecided: with the majority
+                self.group_left[i] = all_left[0] > all_right[0]
         return g
 
     cdef void _agreeing_subset(

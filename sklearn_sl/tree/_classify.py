@@ -53,11 +53,13 @@ class ClassificationTreeMixin(TreeMixin):
         counted = weight if factor is None else factor if weight is None else weight * factor
         self._cost = self._check_cost(n_classes[0])
         if self._cost is None:
-            return ClassTarget(codes, n_classes, counted, counted, None)
+            return Target(codes, weight, n_classes=n_classes, counted=counted)
         # The altered priors of CART: a class counts by what its mistakes cost.
         price = self._cost.sum(axis=1)[codes[:, 0]]
         seen = price if counted is None else price * counted
-        return ClassTarget(codes, n_classes, seen, counted, self._cost)
+        return Target(
+            codes, weight, n_classes=n_classes, counted=counted, weight=seen, cost=self._cost
+        )
 
     def _class_factors(self, y, codes, classes, weight):
         """Return the factor of each row by class weights or priors; None for ones."""
@@ -111,18 +113,32 @@ class ClassificationTreeMixin(TreeMixin):
             )
         return cost
 
-    def _risk(self, tree, target):
-        """Return what each node would contribute to the risk as a leaf."""
-        mass = tree.weighted_n_node_samples
-        impurity = tree.impurity * mass / mass[0]
+    def _losses_of_nodes(self, tree, target):
+        if self.risk == "misclassification":
+            return self._training_losses(tree, target)
+        losses = tree.impurity * tree.weighted_n_node_samples
+        # The impurity may be that of classes that count by their cost.
+        return losses if target.cost is None else losses * (target.mass / target.weight.sum())
+
+    def _training_losses(self, tree, target):
+        """Return the mass, or the cost, of the training samples that each node gets wrong."""
         if target.cost is not None:
-            # The shares of the classes as they are, not as the splits saw them.
-            masses = tree.value[:, 0] * mass[:, None] / target.cost.sum(axis=1)
-            mass = masses.sum(axis=1)
-            tree.value = (masses / mass[:, None])[:, None, :]
-        return (
-            impurity if self.risk == "impurity" else mass / mass[0] * node_losses(tree, target.cost)
-        )
+            return tree.mass * (tree.value[:, 0] @ target.cost).min(axis=1)
+        return tree.mass * np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
+
+    def _losses(self, tree, nodes, values):
+        """Return the losses of classes that end in nodes, one row of nodes for each of them."""
+        labels = node_labels(tree, self._cost)[nodes]
+        if self._cost is not None:
+            return self._cost[values, labels[:, :, 0]]
+        return np.mean(labels != values[:, None], axis=2)
+
+    def _restore_shares(self, tree, target):
+        if target.cost is None:
+            return
+        masses = tree.value[:, 0] * tree.mass[:, None] / target.cost.sum(axis=1)
+        tree.mass = masses.sum(axis=1)
+        tree.value = (masses / tree.mass[:, None])[:, None]
 
     def _answers(self, tree):
         """Return the class that each node predicts."""
@@ -194,26 +210,11 @@ class ClassificationTreeMixin(TreeMixin):
         return model
 
 
-class ClassTarget(Target):
-    """Classes as codes; ``weight`` is what splits see, ``counted`` what the classes count."""
-
-    def __init__(self, values, n_classes, weight, counted, cost):
-        super().__init__(values, n_classes, weight)
-        self.counted, self.cost = counted, cost
-
-
 def node_labels(tree, cost):
     """Return the class that each node predicts, for each output, the first among equals."""
     if cost is None:
         return tree.value.argmax(axis=2)
     return (tree.value[:, 0] @ cost).argmin(axis=1)[:, None]
-
-
-def node_losses(tree, cost):
-    """Return the share, or the mean cost, of the training samples that a node gets wrong."""
-    if cost is None:
-        return np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
-    return (tree.value[:, 0] @ cost).min(axis=1)
 
 
 class DecisionTreeClassifier(

@@ -61,6 +61,9 @@ class Field:
     weight : ndarray of shape (n_samples,) or None
         Weights of the rows.
 
+    own_weight : ndarray of shape (n_samples,) or None, default=None
+        Weights that do not depend on the classes, for surrogates.
+
     entropy : bool, default=False
         Whether logarithms will be needed.
 
@@ -68,7 +71,9 @@ class Field:
         Whether the cells of ``columns`` may be destroyed.
     """
 
-    def __init__(self, columns, target, n_classes, weight, *, entropy=False, reuse=False):
+    def __init__(
+        self, columns, target, n_classes, weight, *, own_weight=None, entropy=False, reuse=False
+    ):
         self.X = columns.X
         rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
         self.rows = rows.astype(np.int32)
@@ -76,6 +81,7 @@ class Field:
         self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
         self.n_categories = columns.n_categories
         self.weight = np.empty(0) if weight is None else weight
+        self.own_weight = np.empty(0) if own_weight is None else own_weight
         self.n_outputs = target.shape[1]
         self.y, self.codes = np.empty((0, 1)), np.empty((0, 1), dtype=np.int32)
         if n_classes is None:

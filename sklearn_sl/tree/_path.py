@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_sl.tree import _tree
+from sklearn_sl.tree._tree import LEAF
 
 # Steps of the path closer than this to each other, relatively, are one.
 SAME = 1e-10
@@ -17,7 +17,7 @@ class PruningPath:
     The subtree ``k`` is the smallest minimiser of ``risk + alpha * leaves`` for every ``alpha``
     with ``alphas[k] <= alpha < alphas[k + 1]``.
 
-    Attributes
+    Parameters
     ----------
     alphas : ndarray of shape (n_subtrees,)
         Where each of them begins, increasing from zero.
@@ -27,6 +27,16 @@ class PruningPath:
 
     risks : ndarray of shape (n_subtrees,)
         Their risks, increasing.
+
+    Examples
+    --------
+    >>> from sklearn_sl.tree import DecisionTreeRegressor
+    >>> X, y = [[1, 1], [1, 2], [1, 3], [2, 2], [2, 3]], [9, -4, 2, 4, 2]
+    >>> path = DecisionTreeRegressor().fit(X, y).ccp_path_
+    >>> path.n_leaves
+    array([5, 4, 2, 1])
+    >>> 5 * path.risks, 5 * path.alphas  # sums of squares over the five samples
+    (array([ 0. ,  2. , 36. , 87.2]), array([ 0. ,  2. , 17. , 51.2]))
     """
 
     alphas: np.ndarray
@@ -36,38 +46,41 @@ class PruningPath:
     @property
     def midpoints(self):
         """Typical values of ``alpha``: geometric means of the intervals, infinity for the last."""
-        return np.append(np.sqrt(self.alphas[:-1] * self.alphas[1:]), np.inf)
+        return np.append(np.sqrt(self.alphas[:-1]) * np.sqrt(self.alphas[1:]), np.inf)
 
 
 def pruning_path(tree):
     """Return the :class:`PruningPath` of a tree."""
-    collapse, risk_gain, leaf_gain = _tree.links(tree)
-    events = np.flatnonzero(
-        (tree.children_left != _tree.LEAF) & (collapse < reached(tree, collapse))
+    begin, end = leaf_intervals(tree)
+    steps = np.unique(begin[begin < end])
+    # Of steps that differ by rounding errors only the last one counts.
+    steps = steps[np.append(steps[1:] > steps[:-1] * (1 + SAME), True)]
+    alphas = steps if steps[0] == 0 else np.append(0.0, steps)
+    return PruningPath(
+        alphas,
+        sum_over_leaves(tree, alphas, np.ones(tree.node_count, dtype=np.int64)),
+        sum_over_leaves(tree, alphas, tree.risk),
     )
-    events = events[np.argsort(collapse[events], kind="stable")]
-    alpha = collapse[events]
-    leaf = tree.children_left == _tree.LEAF
-    risk = tree.risk[leaf].sum() + np.cumsum(risk_gain[events])
-    leaves = np.count_nonzero(leaf) - np.cumsum(leaf_gain[events])
-    # The last event of each step; what happens at zero has happened before the path begins.
-    step = np.maximum(alpha, 0)
-    last = np.append(step[1:] > step[:-1] * (1 + SAME), True) if len(events) else np.zeros(0, bool)
-    starts = step[last]
-    alphas, n_leaves, risks = starts, leaves[last], risk[last]
-    if not len(starts) or starts[0] > 0:
-        alphas = np.append(0.0, alphas)
-        n_leaves = np.append(np.count_nonzero(leaf), n_leaves)
-        risks = np.append(tree.risk[leaf].sum(), risks)
-    return PruningPath(alphas, n_leaves, np.maximum(risks, 0))
 
 
-def reached(tree, collapse):
-    """Return from which ``alpha`` on each node is gone, the least ``collapse`` above it."""
-    above = np.full(tree.node_count, np.inf)
+def sum_over_leaves(tree, alphas, values):
+    """Return the sum of ``values`` over the leaves of the tree pruned at each of ``alphas``."""
+    begin, end = leaf_intervals(tree)
+    some = begin < end
+    change = np.zeros(len(alphas) + 1, dtype=values.dtype)
+    np.add.at(change, np.searchsorted(alphas, begin[some]), values[some])
+    np.subtract.at(change, np.searchsorted(alphas, end[some]), values[some])
+    return np.cumsum(change)[:-1]
+
+
+def leaf_intervals(tree):
+    """Return from which ``alpha`` on, and until which, each node is a leaf of the pruned tree."""
+    end = np.full(tree.node_count, np.inf)
+    begin = np.where(tree.children_left == LEAF, 0.0, tree.collapse)
     parent = tree.parent
     order = np.argsort(tree.depth, kind="stable")
-    ends = np.flatnonzero(np.diff(tree.depth[order])) + 1
-    for nodes in np.split(order, ends)[1:]:  # level by level
-        above[nodes] = np.minimum(above[parent[nodes]], collapse[parent[nodes]])
-    return above
+    levels = np.split(order, np.flatnonzero(np.diff(tree.depth[order])) + 1)
+    for nodes in levels[1:]:
+        # A node is gone when one above it has become a leaf.
+        end[nodes] = np.minimum(end[parent[nodes]], tree.collapse[parent[nodes]])
+    return begin, end

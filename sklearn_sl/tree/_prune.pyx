@@ -18,18 +18,19 @@ cdef double NOTHING = 1e-13
 
 def weakest_links(
     const int64_t[::1] left, const int64_t[::1] right, const double[::1] risk,
-    double[::1] collapse, double[::1] risk_gain, int64_t[::1] leaf_gain,
+    double[::1] collapse,
 ):
     """Write for each node the ``alpha`` from which on it is a leaf; that of a leaf is zero.
 
-    ``risk_gain`` is by how much the risk rises when it becomes one, and ``leaf_gain`` by how many
-    leaves the tree shrinks, when all that happens below at smaller ``alpha`` has happened.
     Children must have larger numbers than their parents.
     """
     cdef Py_ssize_t n = left.shape[0], t
     cdef int32_t[::1] first = np.full(n, -1, dtype=np.int32)
     cdef int32_t[::1] second = np.full(n, -1, dtype=np.int32)
     cdef int32_t[::1] length = np.ones(n, dtype=np.int32)
+    # What happens at the breakpoint of a node: so much risk more, so many leaves less.
+    cdef double[::1] risk_gain = np.zeros(n)
+    cdef int64_t[::1] leaf_gain = np.zeros(n, dtype=np.int64)
     # The heap of the breakpoints of each subtree.
     cdef int32_t[::1] heap = np.full(n, -1, dtype=np.int32)
     cdef double below, alpha
@@ -37,7 +38,7 @@ def weakest_links(
     cdef int32_t top
     with nogil:
         for t in range(n - 1, -1, -1):
-            collapse[t], risk_gain[t], leaf_gain[t] = 0, 0, 0
+            collapse[t] = 0
             if left[t] < 0:
                 continue
             top = _merge(heap[left[t]], heap[right[t]], collapse, first, second, length)

@@ -3,6 +3,7 @@
 from numbers import Real
 
 import numpy as np
+from scipy.special import xlogy
 from sklearn import tree as peer
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length
@@ -49,14 +50,22 @@ class RegressionTreeMixin(TreeMixin):
                 raise ValueError(
                     "Sum of y is not positive which is necessary for Poisson regression."
                 )
-        return Target(y, None, weight)
+        return Target(y, weight)
 
-    def _risk(self, tree, target):
-        mass = tree.weighted_n_node_samples
-        return tree.impurity * mass / mass[0]
+    def _losses_of_nodes(self, tree, target):
+        return tree.impurity * tree.weighted_n_node_samples
 
     def _answers(self, tree):
         return tree.value[:, 0, 0] if tree.n_outputs == 1 else tree.value[:, :, 0]
+
+    def _losses(self, tree, nodes, values):
+        """Return the losses of targets that end in nodes, one row of nodes for each target."""
+        means, values = tree.value[nodes, :, 0], values[:, None]
+        if self.criterion == "poisson":
+            return np.mean(xlogy(values, values / means) - values + means, axis=2)
+        return np.mean((values - means) ** 2, axis=2)
+
+    _training_losses = _losses_of_nodes
 
 
 class DecisionTreeRegressor(

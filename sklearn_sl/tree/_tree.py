@@ -59,6 +59,10 @@ class Tree:
     value : ndarray of shape (node_count, n_outputs, max_n_classes)
         The shares of the classes, or the mean targets.
 
+    mass : ndarray of shape (node_count,)
+        The weight of the training samples, where ``weighted_n_node_samples`` may count classes by
+        the cost of their mistakes.
+
     improvement : ndarray of shape (node_count,)
         By how much the split of a node reduces the impurity of the tree, among the samples whose
         value is known; zero for a leaf.
@@ -234,6 +238,7 @@ class Tree:
 
 
 NODE_ARRAYS = (
+    "mass",
     "depth",
     "children_left",
     "children_right",
@@ -298,6 +303,7 @@ def make_tree(grown, field, *, n_classes, preorder):
         impurity=nodes["impurity"].copy(),
         n_node_samples=nodes["stop"] - nodes["start"],
         weighted_n_node_samples=nodes["weight"].copy(),
+        mass=nodes["weight"].copy(),
         value=values_of(grown.values[order], field.first_channel, n_classes),
         improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
         risk=np.zeros(len(left)),
@@ -347,15 +353,5 @@ def competitors_of(grown, place, left, field):
 
 def set_risk(tree, risk):
     """Set the risk of the nodes, and when they become leaves by it."""
-    tree.risk = np.ascontiguousarray(risk)
-    tree.collapse = links(tree)[0]
-
-
-def links(tree):
-    """Return when each node becomes a leaf, what risk that adds, and the leaves it saves."""
-    n = tree.node_count
-    collapse, risk_gain, leaf_gain = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
-    _prune.weakest_links(
-        tree.children_left, tree.children_right, tree.risk, collapse, risk_gain, leaf_gain
-    )
-    return collapse, risk_gain, leaf_gain
+    tree.risk, tree.collapse = np.ascontiguousarray(risk), np.empty(tree.node_count)
+    _prune.weakest_links(tree.children_left, tree.children_right, tree.risk, tree.collapse)
