@@ -57,6 +57,16 @@ INTERCEPT = [
     {"fit_intercept": True, "kernel": "precomputed"},
 ]
 INTERCEPT_SOLVERS = [{"fit_intercept": True, **solver} for solver in SOLVERS]
+# Samples count once in min_samples_leaf, whatever their weights: that is tested elsewhere.
+TREES = [
+    {"splitter": "random", "random_state": 0},
+    {"max_features": "sqrt", "random_state": 0},
+    {"max_leaf_nodes": 5},
+    {"max_depth": 3, "min_impurity_decrease": 0.001},
+    {"min_weight_fraction_leaf": 0.05},
+    {"surrogates": 3, "competitors": 2},
+    {"n_jobs": 2},
+]
 # Every estimator is tested with its default parameters and with each of these.
 CONFIGS = {
     "KernelRidge": [*KERNELS, *SOLVERS, *INTERCEPT, *INTERCEPT_SOLVERS, {"kernel": "chi2"}],
@@ -114,6 +124,23 @@ CONFIGS = {
         {"Cs": [0.1, 10.0], "loss": "squared_epsilon_insensitive", "cv": 3},
         {"Cs": [0.1, 10.0], "cv": "loo"},
     ],
+    "DecisionTreeClassifier": [
+        *TREES,
+        {"criterion": "entropy"},
+        {"class_weight": "balanced"},
+        {"risk": "misclassification", "ccp_alpha": 0.01},
+    ],
+    "DecisionTreeRegressor": [*TREES, {"ccp_alpha": 0.01}],
+    "DecisionTreeClassifierCV": [
+        {"cv": 3, "criterion": "log_loss", "rule": "1se"},
+        {"cv": 3, "risk": "misclassification", "surrogates": 2, "n_jobs": 2},
+        {"cv": 3, "scoring": "accuracy", "max_leaf_nodes": 6},
+    ],
+    "DecisionTreeRegressorCV": [
+        {"cv": 3, "rule": "1se"},
+        {"cv": 3, "surrogates": 2, "n_jobs": 2},
+        {"cv": 3, "scoring": "neg_mean_absolute_error", "max_depth": 3},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -143,6 +170,13 @@ OWN_CONFIGS["MulticlassSVC"] = [
     {"kernel": linear_kernel},
     {"kernel": "precomputed"},
 ]
+# scikit-learn's checks have one feature, or a continuous one, where these have categories, and
+# negative targets.
+for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
+    OWN_CONFIGS[name] = [{"categorical_features": [1]}]
+OWN_CONFIGS["DecisionTreeClassifier"].append({"priors": {"high": 0.2, "low": 0.5, "middle": 0.3}})
+OWN_CONFIGS["DecisionTreeRegressor"].append({"criterion": "poisson"})
+OWN_CONFIGS["DecisionTreeRegressorCV"] = [{"cv": 3, "criterion": "poisson", "rule": "1se"}]
 
 
 def configurations(own=False):
@@ -219,6 +253,8 @@ def problem(estimator, n_samples=40, n_features=4, n_test=15, seed=0):
         Z = np.abs(Z)
     X, X_test = Z[:n_samples], Z[n_samples:]
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n_samples)
+    if get_tags(estimator).target_tags.positive_only:
+        y = np.exp(y)
     if not is_regressor(estimator):
         y = np.array(["low", "middle", "high"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
     if is_pairwise(estimator):

@@ -218,7 +218,7 @@ def test_data_frames_are_read_by_position(estimator):
 def failing_fits(estimator, data):
     """Return the arguments of fits that must raise a ValueError."""
     spoiled = data.X.copy()
-    spoiled[3, 2] = np.nan
+    spoiled[3, 2] = np.inf if get_tags(estimator).input_tags.allow_nan else np.nan
     fits = [((spoiled, data.y), {})]
     if get_tags(estimator).target_tags.required:
         fits.append(((data.X, data.y[:-1]), {}))
@@ -371,6 +371,15 @@ LONG_FITS = {
     "MulticlassSVC": [({}, 4000, 20), ({"cache_size": 20}, 4000, 20)],
     "SVCCV": [({}, 2000, 20), ({"n_jobs": 2}, 3000, 20), ({"cv": "loo"}, 500, 20)],
     "SVRCV": [({}, 2000, 20)],
+    "DecisionTreeClassifier": [
+        ({}, 100_000, 20),
+        ({"n_jobs": 2}, 200_000, 20),
+        ({"max_leaf_nodes": 1000}, 100_000, 20),
+        ({"surrogates": 5}, 30_000, 20),
+    ],
+    "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 30_000, 20)],
+    "DecisionTreeClassifierCV": [({}, 20_000, 20), ({"n_jobs": 2}, 40_000, 20)],
+    "DecisionTreeRegressorCV": [({}, 10_000, 20)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 5000, 20), ({}, 10_000, 20)],
 }
 ANSWER_SECONDS = 0.2

@@ -1,5 +1,6 @@
 """Pictures of fitted models, by matplotlib."""
 
+from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
-__all__ = ["SupportVectorDisplay"]
+__all__ = ["PruningPathDisplay", "SupportVectorDisplay"]

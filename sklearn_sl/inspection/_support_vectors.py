@@ -8,6 +8,8 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from sklearn_sl.inspection._pyplot import pyplot
+
 # The colours of up to ten classes, chosen by M. Petroff to be told apart by everyone.
 COLORS = (
     "#3f90da",
@@ -229,7 +231,7 @@ class SupportVectorDisplay:
         display : SupportVectorDisplay
             The display itself.
         """
-        plt = _pyplot()
+        plt = pyplot("SupportVectorDisplay")
         if ax is None:
             _, ax = plt.subplots()
         self.ax_, self.figure_ = ax, ax.figure
@@ -292,23 +294,14 @@ class SupportVectorDisplay:
         )
 
 
-def _pyplot():
-    """Return matplotlib's pyplot, or raise with the way to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "SupportVectorDisplay needs matplotlib to plot: pip install matplotlib."
-        ) from error
-    return plt
-
-
 def _class_colors(colors, n):
     """Return the colours of ``n`` classes."""
     if colors is None and n <= len(COLORS):
         return list(COLORS[:n])
     if colors is None:
-        return list(_pyplot().get_cmap(MANY_COLORS)(np.linspace(0, 1, n))[:, :3])
+        return list(
+            pyplot("SupportVectorDisplay").get_cmap(MANY_COLORS)(np.linspace(0, 1, n))[:, :3]
+        )
     if len(colors) != n:
         raise ValueError(f"colors must have {n} entries, one for each class; got {len(colors)}.")
     return list(colors)

@@ -1277,7 +1277,7 @@ cdef class Worker:
 
     cdef void _set_sides(self, const Node* node) noexcept nogil:
         """Write 1 for each row that goes left, and 0 for the others."""
-        cdef Py_ssize_t m = node.stop - node.start, i, n, n_missing, n_left = 0
+        cdef Py_ssize_t m = node.stop - node.start, i, n, n_missing
         cdef Py_ssize_t feature = self.best.feature
         cdef const uint64_t* cells = &self.cells[feature, node.start]
         cdef double left_mass = 0, right_mass = 0, mass
@@ -1288,12 +1288,8 @@ cdef class Worker:
         else:
             for i in range(n):
                 self.side[<uint32_t> cells[i]] = i < self.best.n_first
-        if n_missing == 0:
-            # Nothing was learned of missing values: they will follow the majority.
-            for i in range(m):
-                n_left += self.side[i]
-            self.best.missing_left = n_left > m - n_left
-        if self.use_surrogates:
+        if n_missing == 0 or self.use_surrogates:
+            # Nothing was learned of missing values: they follow the majority.
             for i in range(n):
                 mass = self._row_weight(node, <uint32_t> cells[i])
                 if self.side[<uint32_t> cells[i]]:

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 from sklearn import tree as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+from sklearn.utils import metadata_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
@@ -50,13 +51,13 @@ class ClassificationTreeMixin(TreeMixin):
         if not single and (self.priors is not None or self.cost_matrix is not None):
             raise ValueError("priors and cost_matrix are for a single output.")
         factor = self._class_factors(y, codes, classes, weight)
-        counted = weight if factor is None else factor if weight is None else weight * factor
+        counted = weight if factor is None else times(factor, weight)
         self._cost = self._check_cost(n_classes[0])
         if self._cost is None:
             return Target(codes, weight, n_classes=n_classes, counted=counted)
         # The altered priors of CART: a class counts by what its mistakes cost.
         price = self._cost.sum(axis=1)[codes[:, 0]]
-        seen = price if counted is None else price * counted
+        seen = times(price if factor is None else price * factor, weight)
         return Target(
             codes, weight, n_classes=n_classes, counted=counted, weight=seen, cost=self._cost
         )
@@ -210,6 +211,18 @@ class ClassificationTreeMixin(TreeMixin):
         return model
 
 
+def times(factor, weight):
+    """Return the weights of rows whose class has a factor.
+
+    The factors are rounded, to about twelve digits, so that sums of integer weights times factors
+    are exact: a weight is then a number of repetitions, to the last bit.
+    """
+    total = factor.sum() if weight is None else factor @ weight
+    unit = 2.0 ** (50 - np.frexp(total)[1])
+    factor = np.maximum(np.rint(factor * unit), 1) / unit
+    return factor if weight is None else factor * weight
+
+
 def node_labels(tree, cost):
     """Return the class that each node predicts, for each output, the first among equals."""
     if cost is None:
@@ -220,7 +233,165 @@ def node_labels(tree, cost):
 class DecisionTreeClassifier(
     EstimatorMixin, ClassificationTreeMixin, MultiOutputMixin, ClassifierMixin, BaseEstimator
 ):
-    """CLASSDOC"""
+    """Classification tree (CART), grown on columns that are sorted once.
+
+    A node of ``W`` weight with the shares ``p_k`` of the classes has the impurity ``sum_k p_k (1 -
+    p_k)`` (Gini) or ``-sum_k p_k log2 p_k`` (entropy). It is split by the feature and threshold for
+    which ``W impurity - W_left impurity_left - W_right impurity_right`` is largest: of equal splits
+    by the first feature, at the lowest threshold. The search sums integers, so that the tree does
+    not depend on the order of the rows, on the number of threads, or on whether a sample is
+    repeated or has an integer weight. Values and thresholds are compared in float64.
+
+    Weakest-link pruning finds the subtree of least ``risk + alpha * leaves`` for every ``alpha`` at
+    once, see ``ccp_path_`` and :meth:`prune`.
+
+    The parameters, methods and attributes are those of
+    :class:`sklearn.tree.DecisionTreeClassifier`, and more. Sparse samples and ``monotonic_cst`` are
+    not supported.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        The impurity: the Gini index, or the entropy in bits, which has two names.
+
+    splitter : {"best", "random"}, default="best"
+        "best" takes the best of all thresholds of a feature, "random" looks at one for each
+        feature, uniform between its least and largest value in the node.
+
+    max_depth : int, default=None
+        The largest depth of a leaf; None is no limit.
+
+    min_samples_split : int or float, default=2
+        The number of samples, or the share of all, that a node needs to be split.
+
+    min_samples_leaf : int or float, default=1
+        The number of samples, or the share of all, that every leaf must have. Samples count once,
+        whatever their weights.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The share of the weight of all samples that every leaf must have.
+
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        How many features a node looks at, drawn at random; a float is a share, None all of them.
+        More are drawn until one of them is not constant in the node.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of random features and thresholds. For the same seed the tree does not depend on
+        the order of the rows or the number of threads.
+
+    max_leaf_nodes : int, default=None
+        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
+
+    min_impurity_decrease : float, default=0.0
+        By how much a split must reduce the impurity of the tree at least.
+
+    class_weight : dict, list of dict or "balanced", default=None
+        Weights of the classes; "balanced" gives all classes the same total. For several outputs a
+        list, one entry for each.
+
+    ccp_alpha : non-negative float, default=0.0
+        The price of a leaf for which the grown tree is pruned; zero is no pruning. See
+        :meth:`prune` for pruning after the fit.
+
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        Not supported, must be None.
+
+    risk : {"impurity", "misclassification"}, default="impurity"
+        What pruning weighs against the number of leaves: the impurity, as in scikit-learn, or the
+        misclassification rate (the mean cost if there is a ``cost_matrix``), as in CART and rpart.
+
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Which features are categories: their places, their names, or a truth value for each. By
+        default those that have the dtype "category" in a data frame.
+
+    surrogates : int, default=0
+        The number of surrogate splits of a node. With zero, missing values go to the side that
+        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
+        by the samples whose value is known, and the others follow the first surrogate that knows
+        them, or else the majority (rpart's way).
+
+    competitors : int, default=0
+        How many splits by other features to keep for each node, for information.
+
+    priors : dict or array-like of shape (n_classes,), default=None
+        The prior probabilities of the classes, by label or in the order of ``classes_``; None
+        are their shares of the weight. Excludes ``class_weight``.
+
+    cost_matrix : array-like of shape (n_classes, n_classes), default=None
+        The cost of predicting the class of the column for a sample of the class of the row. Leaves
+        predict the class of the least mean cost, and the splits count each class by the sum of
+        its row, the altered priors of CART.
+
+    n_jobs : int, default=None
+        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
+        tree is the same for any number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,) or list of ndarray
+        The classes; those of each output if there are several.
+
+    n_classes_ : int or ndarray of int
+        The number of classes, or of those of each output.
+
+    tree_ : Tree
+        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
+        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+
+    ccp_path_ : PruningPath
+        The subtrees of weakest-link pruning.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the splits of each feature reduce the impurity, as shares of one.
+
+    surrogate_importances_ : ndarray of shape (n_features,)
+        The same among the samples whose value is known, where a surrogate counts by its adjusted
+        agreement; only with ``surrogates``.
+
+    max_features_ : int
+        The number of features that a node looks at.
+
+    n_outputs_ : int
+        The number of outputs.
+
+    is_categorical_ : ndarray of shape (n_features,) or None
+        Which features are categories; None if there are none.
+
+    categories_ : list of n_features arrays or None
+        The categories of each feature, None for a number.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    sklearn.tree.DecisionTreeClassifier : For sparse samples and monotonic constraints.
+    DecisionTreeClassifierCV : Chooses the size by cross-validation.
+    DecisionTreeRegressor : For numbers as targets.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees",
+       Wadsworth, 1984.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionTreeClassifier().fit(X, y)
+    >>> model.ccp_path_.n_leaves  # the sizes of the subtrees worth having
+    array([9, 7, 5, 4, 3, 2, 1])
+    >>> small = model.prune(n_leaves=3)  # a new tree; nothing is grown again
+    >>> small.get_n_leaves(), round(small.score(X, y), 2)
+    (3, 0.96)
+    """
+
+    # Not something to be passed around in a pipeline.
+    __metadata_request__fit = {"check_input": metadata_routing.UNUSED}
 
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,

@@ -2,7 +2,13 @@
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    is_classifier,
+)
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 
@@ -85,7 +91,8 @@ class PruningSearchMixin:
     def _folds(self, y, sample_weight, groups):
         """Return how often each used row trains, and which rows are tested, for each split."""
         y = np.asarray(y)
-        used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        used = np.flatnonzero(np.broadcast_to(weight, len(y)))
         place = np.full(len(y), -1)
         place[used] = np.arange(len(used))
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
@@ -184,14 +191,13 @@ def cp_table(path, training_loss, loss, squared_loss, weight):
     The errors are relative to that of the root; ``xstd`` is the standard error of ``xerror``.
     """
     table = np.zeros(len(path.alphas), dtype=cp_dtype)
-    root_risk, root_loss = path.risks[-1], training_loss[-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        table["complexity"] = np.where(path.alphas == 0, 0.0, path.alphas / root_risk)
-        table["n_splits"] = path.n_leaves - 1
-        table["rel_error"] = training_loss / root_loss
-        table["xerror"] = loss / root_loss
-        spread = np.maximum(squared_loss - loss**2 / weight, 0)
-        table["xstd"] = np.sqrt(spread) / root_loss
+    # Where the root makes no error there is nothing to relate errors to.
+    root_risk, root_loss = path.risks[-1] or 1.0, training_loss[-1] or 1.0
+    table["complexity"] = path.alphas / root_risk
+    table["n_splits"] = path.n_leaves - 1
+    table["rel_error"] = training_loss / root_loss
+    table["xerror"] = loss / root_loss
+    table["xstd"] = np.sqrt(np.maximum(squared_loss - loss**2 / weight, 0)) / root_loss
     return table[::-1]
 
 
@@ -225,9 +231,190 @@ class ClassAnswers(ClassifierMixin, TreeAnswers):
 
 
 class DecisionTreeClassifierCV(
-    EstimatorMixin, PruningSearchMixin, ClassificationTreeMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin,
+    PruningSearchMixin,
+    ClassificationTreeMixin,
+    MultiOutputMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
-    """CVCLASSDOC"""
+    """Classification tree with its size chosen by cross-validation.
+
+    One tree is grown on all samples, and one on each training fold, of columns that are sorted
+    once. The subtrees of weakest-link pruning are the candidates; on a fold the one that belongs
+    to candidate ``k`` is its tree pruned at the geometric mean of the interval of ``alpha`` for
+    which candidate ``k`` is best (CART, rpart). All subtrees of a fold are scored by one descent
+    of its held-out samples. The candidate that ``rule`` says is the fitted tree.
+
+    The error is the misclassification rate, or the mean cost with a ``cost_matrix``. With
+    ``risk="misclassification"`` the table of candidates, ``cp_table_``, is that of R's rpart.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        The impurity: the Gini index, or the entropy in bits, which has two names.
+
+    splitter : {"best", "random"}, default="best"
+        "best" takes the best of all thresholds of a feature, "random" looks at one for each
+        feature, uniform between its least and largest value in the node.
+
+    max_depth : int, default=None
+        The largest depth of a leaf; None is no limit.
+
+    min_samples_split : int or float, default=2
+        The number of samples, or the share of all, that a node needs to be split.
+
+    min_samples_leaf : int or float, default=1
+        The number of samples, or the share of all, that every leaf must have. Samples count once,
+        whatever their weights.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The share of the weight of all samples that every leaf must have.
+
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        How many features a node looks at, drawn at random; a float is a share, None all of them.
+        More are drawn until one of them is not constant in the node.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of random features and thresholds. For the same seed the tree does not depend on
+        the order of the rows or the number of threads.
+
+    max_leaf_nodes : int, default=None
+        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
+
+    min_impurity_decrease : float, default=0.0
+        By how much a split must reduce the impurity of the tree at least.
+
+    class_weight : dict, list of dict or "balanced", default=None
+        Weights of the classes; "balanced" gives all classes the same total. For several outputs a
+        list, one entry for each.
+
+    risk : {"impurity", "misclassification"}, default="impurity"
+        What pruning weighs against the number of leaves: the impurity, as in scikit-learn, or the
+        misclassification rate (the mean cost if there is a ``cost_matrix``), as in CART and rpart.
+
+    cv : int, cross-validation generator or an iterable, default=5
+        How to split the samples into folds, as in
+        :class:`~sklearn.model_selection.GridSearchCV`.
+
+    rule : {"min", "1se"}, default="min"
+        Which subtree to choose: the one of the least cross-validated error, or the smallest one
+        whose error is within one standard error of the least.
+
+    scoring : str or callable, default=None
+        A scorer whose mean over the folds decides instead of the error, and whose standard error
+        is that of this mean. It is called once for each subtree and fold, which takes longer than
+        all the rest.
+
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Which features are categories: their places, their names, or a truth value for each. By
+        default those that have the dtype "category" in a data frame.
+
+    surrogates : int, default=0
+        The number of surrogate splits of a node. With zero, missing values go to the side that
+        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
+        by the samples whose value is known, and the others follow the first surrogate that knows
+        them, or else the majority (rpart's way).
+
+    competitors : int, default=0
+        How many splits by other features to keep for each node, for information.
+
+    priors : dict or array-like of shape (n_classes,), default=None
+        The prior probabilities of the classes, by label or in the order of ``classes_``; None
+        are their shares of the weight. Excludes ``class_weight``.
+
+    cost_matrix : array-like of shape (n_classes, n_classes), default=None
+        The cost of predicting the class of the column for a sample of the class of the row. Leaves
+        predict the class of the least mean cost, and the splits count each class by the sum of
+        its row, the altered priors of CART.
+
+    n_jobs : int, default=None
+        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
+        tree is the same for any number.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The price of a leaf at which the tree is pruned.
+
+    best_score_ : float
+        The cross-validated score of the chosen subtree: that of the scorer, averaged over the
+        folds, or else minus the mean loss of the held-out samples.
+
+    cp_table_ : structured ndarray of shape (n_subtrees,)
+        The table of rpart, the smallest tree first: ``complexity``, the least ``alpha`` of the
+        subtree over the risk of the root; ``n_splits``; ``rel_error``, the error on the training
+        set; ``xerror``, that on the held-out samples, and ``xstd``, its standard error. Errors are
+        relative to that of the root.
+
+    cv_scores_ : ndarray of shape (n_subtrees, n_folds)
+        The scores of all subtrees of ``ccp_path_``, the largest first, on each fold.
+
+    full_tree_ : Tree
+        The tree before pruning, to which :meth:`prune`, :meth:`predict_path` and ``ccp_path_``
+        refer.
+
+    classes_ : ndarray of shape (n_classes,) or list of ndarray
+        The classes; those of each output if there are several.
+
+    n_classes_ : int or ndarray of int
+        The number of classes, or of those of each output.
+
+    tree_ : Tree
+        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
+        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+
+    ccp_path_ : PruningPath
+        The subtrees of weakest-link pruning.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the splits of each feature reduce the impurity, as shares of one.
+
+    surrogate_importances_ : ndarray of shape (n_features,)
+        The same among the samples whose value is known, where a surrogate counts by its adjusted
+        agreement; only with ``surrogates``.
+
+    max_features_ : int
+        The number of features that a node looks at.
+
+    n_outputs_ : int
+        The number of outputs.
+
+    is_categorical_ : ndarray of shape (n_features,) or None
+        Which features are categories; None if there are none.
+
+    categories_ : list of n_features arrays or None
+        The categories of each feature, None for a number.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    DecisionTreeClassifier : The tree itself.
+    sklearn_sl.inspection.PruningPathDisplay : A picture of the table.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees",
+       Wadsworth, 1984.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn_sl.tree import DecisionTreeClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = DecisionTreeClassifierCV(rule="1se").fit(X, y)
+    >>> model.get_n_leaves()
+    3
+    >>> model.cp_table_[["n_splits", "xerror"]][:3].tolist()  # relative to the root alone
+    [(0, 1.0), (1, 0.268...), (2, 0.202...)]
+    >>> model.prune(n_leaves=6).get_n_leaves()  # another size, without another fit
+    6
+    """
 
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,
@@ -288,15 +475,170 @@ class DecisionTreeClassifierCV(
         return np.stack([names[code] for names, code in zip(self.classes_, codes.T)], axis=1)
 
     def _answers_at(self, tree, nodes):
-        if tree.n_outputs > 1:
-            return ClassAnswers(self._answers(tree)[nodes])
-        return ClassAnswers(self._answers(tree)[nodes], tree.value[nodes, 0], self.classes_)
+        shares = tree.value[nodes]
+        shares = shares[:, 0] if tree.n_outputs == 1 else list(shares.swapaxes(0, 1))
+        return ClassAnswers(self._answers(tree)[nodes], shares, self.classes_)
 
 
 class DecisionTreeRegressorCV(
-    EstimatorMixin, PruningSearchMixin, RegressionTreeMixin, RegressorMixin, BaseEstimator
+    EstimatorMixin,
+    PruningSearchMixin,
+    RegressionTreeMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
-    """CVREGDOC"""
+    """Regression tree with its size chosen by cross-validation.
+
+    One tree is grown on all samples, and one on each training fold, of columns that are sorted
+    once. The subtrees of weakest-link pruning are the candidates; on a fold the one that belongs
+    to candidate ``k`` is its tree pruned at the geometric mean of the interval of ``alpha`` for
+    which candidate ``k`` is best (CART, rpart). All subtrees of a fold are scored by one descent
+    of its held-out samples. The candidate that ``rule`` says is the fitted tree.
+
+    The error is the squared error, or the Poisson deviance. The table of candidates, ``cp_table_``,
+    is that of R's rpart.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "poisson"}, default="squared_error"
+        The impurity: the variance, or half the mean Poisson deviance, for targets that are not
+        negative.
+
+    splitter : {"best", "random"}, default="best"
+        "best" takes the best of all thresholds of a feature, "random" looks at one for each
+        feature, uniform between its least and largest value in the node.
+
+    max_depth : int, default=None
+        The largest depth of a leaf; None is no limit.
+
+    min_samples_split : int or float, default=2
+        The number of samples, or the share of all, that a node needs to be split.
+
+    min_samples_leaf : int or float, default=1
+        The number of samples, or the share of all, that every leaf must have. Samples count once,
+        whatever their weights.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The share of the weight of all samples that every leaf must have.
+
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        How many features a node looks at, drawn at random; a float is a share, None all of them.
+        More are drawn until one of them is not constant in the node.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of random features and thresholds. For the same seed the tree does not depend on
+        the order of the rows or the number of threads.
+
+    max_leaf_nodes : int, default=None
+        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
+
+    min_impurity_decrease : float, default=0.0
+        By how much a split must reduce the impurity of the tree at least.
+
+    cv : int, cross-validation generator or an iterable, default=5
+        How to split the samples into folds, as in
+        :class:`~sklearn.model_selection.GridSearchCV`.
+
+    rule : {"min", "1se"}, default="min"
+        Which subtree to choose: the one of the least cross-validated error, or the smallest one
+        whose error is within one standard error of the least.
+
+    scoring : str or callable, default=None
+        A scorer whose mean over the folds decides instead of the error, and whose standard error
+        is that of this mean. It is called once for each subtree and fold, which takes longer than
+        all the rest.
+
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Which features are categories: their places, their names, or a truth value for each. By
+        default those that have the dtype "category" in a data frame.
+
+    surrogates : int, default=0
+        The number of surrogate splits of a node. With zero, missing values go to the side that
+        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
+        by the samples whose value is known, and the others follow the first surrogate that knows
+        them, or else the majority (rpart's way).
+
+    competitors : int, default=0
+        How many splits by other features to keep for each node, for information.
+
+    n_jobs : int, default=None
+        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
+        tree is the same for any number.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The price of a leaf at which the tree is pruned.
+
+    best_score_ : float
+        The cross-validated score of the chosen subtree: that of the scorer, averaged over the
+        folds, or else minus the mean loss of the held-out samples.
+
+    cp_table_ : structured ndarray of shape (n_subtrees,)
+        The table of rpart, the smallest tree first: ``complexity``, the least ``alpha`` of the
+        subtree over the risk of the root; ``n_splits``; ``rel_error``, the error on the training
+        set; ``xerror``, that on the held-out samples, and ``xstd``, its standard error. Errors are
+        relative to that of the root.
+
+    cv_scores_ : ndarray of shape (n_subtrees, n_folds)
+        The scores of all subtrees of ``ccp_path_``, the largest first, on each fold.
+
+    full_tree_ : Tree
+        The tree before pruning, to which :meth:`prune`, :meth:`predict_path` and ``ccp_path_``
+        refer.
+
+    tree_ : Tree
+        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
+        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+
+    ccp_path_ : PruningPath
+        The subtrees of weakest-link pruning.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the splits of each feature reduce the impurity, as shares of one.
+
+    surrogate_importances_ : ndarray of shape (n_features,)
+        The same among the samples whose value is known, where a surrogate counts by its adjusted
+        agreement; only with ``surrogates``.
+
+    max_features_ : int
+        The number of features that a node looks at.
+
+    n_outputs_ : int
+        The number of outputs.
+
+    is_categorical_ : ndarray of shape (n_features,) or None
+        Which features are categories; None if there are none.
+
+    categories_ : list of n_features arrays or None
+        The categories of each feature, None for a number.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    DecisionTreeRegressor : The tree itself.
+    sklearn_sl.inspection.PruningPathDisplay : A picture of the table.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees",
+       Wadsworth, 1984.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_sl.tree import DecisionTreeRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = DecisionTreeRegressorCV().fit(X, y)
+    >>> len(model.cp_table_), model.get_n_leaves()  # candidates, and leaves of the best
+    (270, 4)
+    """
 
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,
