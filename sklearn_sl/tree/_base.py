@@ -7,7 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state, metadata_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import (
     Interval,
@@ -130,7 +130,13 @@ class TreeMixin(FeatureMixin):
         if rules.random_thresholds or rules.max_features < columns.X.shape[1]:
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         grown = grow(field, rules, seed=int(seed), n_threads=n_threads, watch=watch)
-        tree = make_tree(grown, field, n_classes=target.n_classes, preorder=not rules.best_first)
+        tree = make_tree(
+            grown,
+            field,
+            n_classes=target.n_classes,
+            preorder=not rules.best_first,
+            n_competitors=self.competitors,
+        )
         self._restore_shares(tree, target)
         set_risk(tree, self._losses_of_nodes(tree, target) / (share * target.mass))
         return tree
@@ -261,7 +267,10 @@ class TreeMixin(FeatureMixin):
 
     def _query(self, X, check_input=True):
         """Return samples to be sent down the tree."""
-        return self._read_samples(X, reset=False) if check_input else X
+        if check_input:
+            return self._read_samples(X, reset=False)
+        validate_data(self, X, reset=False, skip_check_array=True)  # counts the features
+        return np.ascontiguousarray(X, dtype=np.float64)
 
     def predict(self, X, check_input=True):
         """Predict the targets of samples.

@@ -503,6 +503,20 @@ cdef class Worker:
         place = self.n_pending - 1
         return int(self.pending_number[place]), np.asarray(self.pending)[place:place + 1].copy()
 
+    def raise_largest(self):
+        """Let the largest pending node be the next one."""
+        cdef Py_ssize_t i, last = self.n_pending - 1, largest = last
+        for i in range(self.n_pending):
+            if (
+                self.pending[i].stop - self.pending[i].start
+                > self.pending[largest].stop - self.pending[largest].start
+            ):
+                largest = i
+        self.pending[largest], self.pending[last] = self.pending[last], self.pending[largest]
+        self.pending_number[largest], self.pending_number[last] = (
+            self.pending_number[last], self.pending_number[largest]
+        )
+
     def consider(self, int64_t number, Node[::1] node, const int32_t[::1] features):
         """Return the best split of a node by some of its features, as a record."""
         cdef Py_ssize_t i
@@ -1359,14 +1373,12 @@ cdef class Worker:
         self._rank_rival(self.n_competitors + 1, &rival)
 
     cdef void _store_competitors(self, int64_t number) noexcept nogil:
-        """Store the best splits by other features than the best one."""
+        """Store the best splits of the features; the very best one is among them."""
         cdef Py_ssize_t i
         for i in range(self.n_best_rivals):
-            if self.best_rivals[i].feature != self.best.feature:
-                if self.n_competing < self.competitors.shape[0]:
-                    self.competitors[self.n_competing] = self.best_rivals[i]
-                    self.competitors[self.n_competing].gain *= self.unit_score
-                    self.n_competing += 1
+            self.competitors[self.n_competing] = self.best_rivals[i]
+            self.competitors[self.n_competing].gain *= self.unit_score
+            self.n_competing += 1
 
     cdef void _find_surrogates(
         self, const Node* node, const uint64_t* cells, Py_ssize_t n, double left_mass,

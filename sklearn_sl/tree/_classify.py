@@ -218,8 +218,10 @@ def times(factor, weight):
     are exact: a weight is then a number of repetitions, to the last bit.
     """
     total = factor.sum() if weight is None else factor @ weight
+    if not total > 0:
+        raise ValueError("The weights of all classes that have samples are zero.")
     unit = 2.0 ** (50 - np.frexp(total)[1])
-    factor = np.maximum(np.rint(factor * unit), 1) / unit
+    factor = np.where(factor > 0, np.maximum(np.rint(factor * unit), 1) / unit, 0)
     return factor if weight is None else factor * weight
 
 

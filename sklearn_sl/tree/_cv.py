@@ -21,7 +21,7 @@ from sklearn_sl.tree._path import pruning_path, sum_over_leaves
 from sklearn_sl.tree._regress import RegressionTreeMixin
 
 # Numbers of a table of samples and subtrees that are in memory at once.
-TABLE = 2**21
+TABLE = 2**20
 # Errors that differ by less, relatively, are the same but for rounding.
 SAME = 1e-9
 
@@ -116,7 +116,7 @@ class PruningSearchMixin:
         def work(fold, over):
             times, tested = fold
             tree = self._grow(columns, target, times=times, watch=lambda done: over())
-            return FoldScores(self, tree, columns.X, target, tested, alphas, scorer)
+            return FoldScores(self, tree, columns.X, target, tested, alphas, scorer, over)
 
         return list(in_order(work, folds, min(effective_n_jobs(self.n_jobs), len(folds))))
 
@@ -148,10 +148,11 @@ class FoldScores:
     """What the held-out samples of a fold say of all subtrees.
 
     ``loss`` and ``squared_loss`` are weighted sums of losses for each subtree, ``weight`` is the
-    weight of the samples, and ``scores`` are those of the scorer, if there is one.
+    weight of the samples, and ``scores`` are those of the scorer, if there is one. Once ``over()``
+    is true nobody wants to know them any more.
     """
 
-    def __init__(self, model, tree, X, target, tested, alphas, scorer):
+    def __init__(self, model, tree, X, target, tested, alphas, scorer, over):
         self.loss, self.squared_loss = np.zeros(len(alphas)), np.zeros(len(alphas))
         weight = np.ones(len(tested)) if target.own is None else target.own[tested]
         # A class counts in every loss of its samples.
@@ -160,6 +161,8 @@ class FoldScores:
             factor = target.counted[tested] / weight
         self.weight = weight.sum()
         for rows in blocks(len(tested), len(alphas)):
+            if over():
+                return
             some = tested[rows]
             nodes = tree.apply_path(np.ascontiguousarray(X[some]), alphas)
             losses = model._losses(tree, nodes, target.values[some]) * factor[rows, None]
@@ -167,14 +170,16 @@ class FoldScores:
             self.squared_loss += weight[rows] @ losses**2
         if scorer is not None:
             self.scores = np.empty(len(alphas))
-            self._score(model, tree, X[tested], target, tested, alphas, scorer)
+            self._score(model, tree, X[tested], target, tested, alphas, scorer, over)
 
-    def _score(self, model, tree, X, target, tested, alphas, scorer):
+    def _score(self, model, tree, X, target, tested, alphas, scorer, over):
         weight = None if target.own is None else target.own[tested]
         truth = model._decode(target.values[tested])
         for some in blocks(len(alphas), len(X)):
             nodes = tree.apply_path(X, alphas[some])
             for k in range(nodes.shape[1]):
+                if over():
+                    return
                 answers = model._answers_at(tree, nodes[:, k])
                 self.scores[some.start + k] = call_scorer(scorer, answers, truth, weight)
 

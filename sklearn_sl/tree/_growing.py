@@ -22,8 +22,10 @@ SLICE = 4e6
 SHARED = 5e5
 # ... which come back so often, in case another one has run out of nodes.
 SHORT_SLICE = 2e5
-# Integer weights up to this sum have a table of x log x.
-MOST_COUNTS = 2**24
+# Integer weights up to so many times their number have a table of x log x.
+MOST_COUNTS = 8
+# Integer weights up to this sum are taken as they are: sums of targets stay exact.
+MOST_REPETITIONS = 2**40
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Field:
         whole = len(rows) == len(self.X)
         self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
         self.n_categories = columns.n_categories
-        self.weight = np.empty(0) if weight is None else weight
+        self.weight_unit = 1.0 if weight is None else unit_of(weight)
+        self.weight = np.empty(0) if weight is None else weight / self.weight_unit
         self.own_weight = np.empty(0) if own_weight is None else own_weight
         self.n_outputs = target.shape[1]
         self.y, self.codes = np.empty((0, 1)), np.empty((0, 1), dtype=np.int32)
@@ -91,16 +94,26 @@ class Field:
             self.codes = np.ascontiguousarray(target, dtype=np.int32)
             self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
         self.n_channels = int(self.first_channel[-1])
-        self.total_weight = float(len(rows) if weight is None else weight[rows].sum())
+        self.total_weight = float(len(rows) if weight is None else self.weight.sum())
         self.x_log_x = self._table_of_logs() if entropy else np.empty(0)
 
     def _table_of_logs(self):
         """Return ``x log x`` for the masses that can occur, if these are integers."""
-        integers = not len(self.weight) or np.all(self.weight == np.rint(self.weight))
-        if not integers or self.total_weight > MOST_COUNTS:
+        integers = np.all(self.weight == np.rint(self.weight))
+        if not integers or self.total_weight > MOST_COUNTS * len(self.rows):
             return np.empty(0)
         x = np.arange(int(self.total_weight) + 1, dtype=np.float64)
         return x * np.log(np.maximum(x, 1))
+
+
+def unit_of(weight):
+    """Return the power of two by which weights are divided, so that they are about one.
+
+    Integers, unless they are huge, count repetitions, and have the unit one.
+    """
+    if np.all(weight == np.rint(weight)) and weight.sum() < MOST_REPETITIONS:
+        return 1.0
+    return 2.0 ** (np.frexp(weight.max())[1] - 1)
 
 
 Grown = namedtuple("Grown", "nodes values splits competitors surrogates masks")
@@ -155,17 +168,20 @@ class Crew:
     def grow_large(self, everything):
         """Grow while there are nodes worth sharing, or all nodes if ``everything``."""
         first = self.workers[0]
-        while (first.n_pending or first.n_ripe) and not self.over:
-            if everything or first.n_pending == 0:
-                if first.run(SLICE, self.large) == 0:
-                    break
-                self._tell()
+        while everything and not self.over:
+            status = first.run(SLICE, self.large)
+            if status == 0:
+                return
+            if status == 2:
+                self._grow_one(first.top())
+            self._tell()
+        while first.n_pending and not self.over:
+            first.raise_largest()
             found = first.top()
-            if found is not None and self._size(found[1]) <= self.large and not everything:
-                break
-            if found is None or self._size(found[1]) > self.large:
-                self._grow_one(found)
-                self._tell()
+            if self._size(found[1]) <= self.large:
+                return
+            self._grow_one(found)
+            self._tell()
 
     def _size(self, node):
         return float(node["stop"][0] - node["start"][0]) * self.workers[0].n_columns

@@ -51,7 +51,7 @@ def weakest_links(
                 alpha = (risk[t] - below) / (leaves - 1)
                 top = _merge(first[top], second[top], collapse, first, second, length)
             # What a split without gain seems to gain is a rounding error.
-            collapse[t] = alpha if alpha > NOTHING * risk[0] else 0.0
+            collapse[t] = alpha if alpha > NOTHING * risk[t] else 0.0
             risk_gain[t], leaf_gain[t] = risk[t] - below, leaves - 1
             first[t], second[t], length[t] = -1, -1, 1
             heap[t] = _merge(<int32_t> t, top, collapse, first, second, length)

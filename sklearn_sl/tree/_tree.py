@@ -153,8 +153,7 @@ class Tree:
         left, right, mass = self.children_left, self.children_right, self.weighted_n_node_samples
         loss, split = mass * self.impurity, np.flatnonzero(left != LEAF)
         decrease = loss[split] - loss[left[split]] - loss[right[split]]
-        importances = np.bincount(self.feature[split], decrease, minlength=self.n_features)
-        importances /= mass[0]
+        importances = np.bincount(self.feature[split], decrease, self.n_features) / mass[0]
         return normalized(importances) if normalize else importances
 
     def surrogate_importances(self):
@@ -268,7 +267,7 @@ def subset_sides(tree, node):
     return tree.category_sides[mask : mask + tree.n_categories[tree.feature[node]]]
 
 
-def make_tree(grown, field, *, n_classes, preorder):
+def make_tree(grown, field, *, n_classes, preorder, n_competitors):
     """Return the tree of what was grown; ``risk`` and ``collapse`` are left to :func:`set_risk`."""
     left = np.full(len(grown.nodes), LEAF, dtype=np.int64)
     right = left.copy()
@@ -302,8 +301,8 @@ def make_tree(grown, field, *, n_classes, preorder):
         depth=nodes["depth"].copy(),
         impurity=nodes["impurity"].copy(),
         n_node_samples=nodes["stop"] - nodes["start"],
-        weighted_n_node_samples=nodes["weight"].copy(),
-        mass=nodes["weight"].copy(),
+        weighted_n_node_samples=nodes["weight"] * field.weight_unit,
+        mass=nodes["weight"] * field.weight_unit,
         value=values_of(grown.values[order], field.first_channel, n_classes),
         improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
         risk=np.zeros(len(left)),
@@ -311,7 +310,7 @@ def make_tree(grown, field, *, n_classes, preorder):
         category_mask=category_mask,
         category_sides=grown.masks.copy(),
         surrogates=surrogates_of(grown.surrogates, place, left),
-        competitors=competitors_of(grown, place, left, field),
+        competitors=competitors_of(grown, place, left, field, n_competitors),
     )
 
 
@@ -338,9 +337,12 @@ def surrogates_of(found, place, left):
     return surrogates[np.argsort(surrogates["node"], kind="stable")]
 
 
-def competitors_of(grown, place, left, field):
-    """Return the competitors of the nodes that were split."""
+def competitors_of(grown, place, left, field, most):
+    """Return the competitors of the nodes that were split, at most so many for each."""
+    taken = np.full(len(left), UNDEFINED)
+    taken[grown.splits["node"]] = grown.splits["feature"]
     found = grown.competitors[left[grown.competitors["node"]] != LEAF]
+    found = found[found["feature"] != taken[found["node"]]]
     competitors = np.zeros(len(found), dtype=competitor_dtype)
     competitors["node"] = place[found["node"]]
     for name in ("feature", "threshold"):
@@ -348,7 +350,9 @@ def competitors_of(grown, place, left, field):
     competitors["threshold"][field.n_categories[found["feature"]] > 0] = np.nan
     competitors["improvement"] = found["gain"] / field.n_outputs / field.total_weight
     order = np.lexsort([found["feature"], -found["gain"], competitors["node"]])
-    return competitors[order]
+    competitors = competitors[order]
+    first = np.searchsorted(competitors["node"], competitors["node"])
+    return competitors[np.arange(len(competitors)) - first < most]
 
 
 def set_risk(tree, risk):
