@@ -402,7 +402,7 @@ class TreeMixin(FeatureMixin):
         """
         check_is_fitted(self)
         tree = self.tree_
-        if (tree.category_mask >= 0).any():
+        if (tree.subset >= 0).any():
             raise ValueError("scikit-learn's trees have no splits by subsets of categories.")
         if len(tree.surrogates):
             raise ValueError("scikit-learn's trees have no surrogate splits.")

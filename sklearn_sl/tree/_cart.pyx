@@ -1,3 +1,4 @@
+# cython: nonecheck=False
 """Growing a classification or regression tree on columns that were sorted once.
 
 The rows of a node are a segment ``[start, stop)`` of ``rows``, and in every column the same
@@ -9,7 +10,7 @@ which keeps them sorted. Missing values have the highest rank.
 Sums over rows are exact, and so do not depend on their order: what is added are integers, the
 deviations of the targets from the middle of the node in units of a power of two, small enough
 that no sum reaches 2**53. Equal sums give equal scores; between equal scores the first column
-wins, and in it the lowest threshold.
+wins that was looked at, and in it the lowest threshold.
 """
 
 cimport cython
@@ -53,11 +54,11 @@ cdef packed struct Split:
     int64_t n_first
     double threshold
     double gain
+    int64_t subset
     uint8_t missing_left
     uint8_t open_left
     uint8_t open_right
-    uint8_t reserved
-    int32_t mask
+    uint8_t reserved[5]
 
 
 cdef packed struct Rival:
@@ -67,11 +68,9 @@ cdef packed struct Rival:
     double threshold
     double gain
     double adjusted
-    int32_t mask
+    int64_t subset
     uint8_t flipped
-    uint8_t missing_left
-    uint8_t reserved0
-    uint8_t reserved1
+    uint8_t reserved[7]
 
 
 node_dtype = np.dtype([
@@ -80,13 +79,12 @@ node_dtype = np.dtype([
 ])
 split_dtype = np.dtype([
     ("node", "i8"), ("left", "i8"), ("right", "i8"), ("feature", "i8"), ("n_first", "i8"),
-    ("threshold", "f8"), ("gain", "f8"), ("missing_left", "u1"), ("open_left", "u1"),
-    ("open_right", "u1"), ("reserved", "u1"), ("mask", "i4"),
+    ("threshold", "f8"), ("gain", "f8"), ("subset", "i8"), ("missing_left", "u1"),
+    ("open_left", "u1"), ("open_right", "u1"), ("reserved", "u1", 5),
 ])
 rival_dtype = np.dtype([
     ("node", "i8"), ("feature", "i8"), ("threshold", "f8"), ("gain", "f8"), ("adjusted", "f8"),
-    ("mask", "i4"), ("flipped", "u1"), ("missing_left", "u1"), ("reserved0", "u1"),
-    ("reserved1", "u1"),
+    ("subset", "i8"), ("flipped", "u1"), ("reserved", "u1", 7),
 ])
 
 
@@ -176,11 +174,12 @@ cdef Found _scan_counts(
     """Find the cell in [first, last) after which a split of ``n`` rows of weight one is best.
 
     With ``L`` of ``n`` rows, whose amounts sum to ``s``, on the left, the score is
-    ``(n s - L total)**2 / (L (n - L))``. ``n_left`` rows of sum ``left`` are there to begin with.
+    ``(s (n - L) - (total - s) L)**2 / (L (n - L))``, which is the same if left and right change
+    places, to the last bit. ``n_left`` rows of sum ``left`` are there to begin with.
     """
     cdef Found found
     cdef Py_ssize_t i
-    cdef double all_rows = <double> n, count, deviation, product, score, hurdle = 0
+    cdef double all_rows = <double> n, count, rest, deviation, product, score, hurdle = 0
     found.score, found.where = -1.0, -1
     for i in range(first):
         left += amount[<uint32_t> cells[i]]
@@ -189,9 +188,10 @@ cdef Found _scan_counts(
         if (cells[i] ^ cells[i + 1]) >> 32 == 0:
             continue
         count = <double> (n_left + i + 1)
-        deviation = all_rows * left - count * total
+        rest = all_rows - count
+        deviation = left * rest - (total - left) * count
         deviation *= deviation
-        product = count * (all_rows - count)
+        product = count * rest
         # The division is exact in ties, and needed only where there may be a new best.
         if deviation >= hurdle * product:
             score = deviation / product
@@ -209,7 +209,7 @@ cdef Found _scan_masses(
     cdef Found found
     cdef Py_ssize_t i
     cdef uint32_t row
-    cdef double deviation, product, score, hurdle = 0
+    cdef double rest, deviation, product, score, hurdle = 0
     found.score, found.where = -1.0, -1
     for i in range(first):
         row = <uint32_t> cells[i]
@@ -223,10 +223,11 @@ cdef Found _scan_masses(
             continue
         if left_mass < least_mass or all_mass - left_mass < least_mass:
             continue
-        product = left_mass * (all_mass - left_mass)
+        rest = all_mass - left_mass
+        product = left_mass * rest
         if product <= 0:
             continue
-        deviation = all_mass * left - left_mass * total
+        deviation = left * rest - (total - left) * left_mass
         deviation *= deviation
         if deviation >= hurdle * product:
             score = deviation / product
@@ -310,20 +311,20 @@ cdef class Worker:
     cdef double[:, ::1] group_sum
     cdef double[::1] group_mass, group_key
     cdef int64_t[::1] group_count
-    cdef int32_t[::1] group_code, group_order
+    cdef int32_t[::1] group_code, group_order, group_merged
     cdef uint8_t[::1] group_left
     cdef Rival[::1] best_rivals
     cdef Py_ssize_t n_best_rivals
     # results
-    cdef readonly Py_ssize_t number, n_nodes, n_splits, n_competing, n_substitutes, n_mask_bytes
+    cdef readonly Py_ssize_t number, n_nodes, n_splits, n_competing, n_substitutes, n_subset_entries
     cdef readonly Py_ssize_t n_pending, n_ripe, rows_done
-    cdef object _nodes, _values, _splits, _competitors, _surrogates, _masks, _pending, _ripe
+    cdef object _nodes, _values, _splits, _competitors, _surrogates, _subsets, _pending, _ripe
     cdef Node[::1] nodes
     cdef double[:, ::1] values
     cdef Split[::1] splits
     cdef Rival[::1] competitors
     cdef Rival[::1] surrogates
-    cdef uint8_t[::1] masks
+    cdef int32_t[::1] subsets
     # nodes to be looked at, by number and place; and nodes whose split is known, a heap
     cdef Node[::1] pending
     cdef int64_t[::1] pending_number
@@ -377,6 +378,7 @@ cdef class Worker:
         self.group_count = np.zeros(most, dtype=np.int64)
         self.group_code = np.zeros(most, dtype=np.int32)
         self.group_order = np.zeros(most, dtype=np.int32)
+        self.group_merged = np.zeros(most, dtype=np.int32)
         self.group_left = np.zeros(most, dtype=np.uint8)
         self.best_rivals = np.zeros(
             max(self.n_competitors, self.n_surrogates) + 1, dtype=rival_dtype
@@ -386,7 +388,7 @@ cdef class Worker:
         self._splits = np.zeros(0, dtype=split_dtype)
         self._competitors = np.zeros(0, dtype=rival_dtype)
         self._surrogates = np.zeros(0, dtype=rival_dtype)
-        self._masks = np.zeros(0, dtype=np.uint8)
+        self._subsets = np.zeros(0, dtype=np.int32)
         self._pending = np.zeros(0, dtype=node_dtype), np.zeros(0, dtype=np.int64)
         self._ripe = np.zeros(0, dtype=split_dtype), np.zeros(0, dtype=node_dtype)
         self._make_room()
@@ -402,12 +404,12 @@ cdef class Worker:
         self._splits = _longer(self._splits, self.n_splits + 2)
         self._competitors = _longer(self._competitors, self.n_competing + rivals + 1)
         self._surrogates = _longer(self._surrogates, self.n_substitutes + rivals + 1)
-        self._masks = _longer(self._masks, self.n_mask_bytes + most * (2 * rivals + 2))
+        self._subsets = _longer(self._subsets, self.n_subset_entries + (most + 1) * (rivals + 1))
         self._pending = tuple(_longer(part, self.n_pending + 4) for part in self._pending)
         self._ripe = tuple(_longer(part, self.n_ripe + 4) for part in self._ripe)
         self.nodes, self.values, self.splits = self._nodes, self._values, self._splits
         self.competitors, self.surrogates = self._competitors, self._surrogates
-        self.masks = self._masks
+        self.subsets = self._subsets
         self.pending, self.pending_number = self._pending
         self.ripe, self.ripe_node = self._ripe
 
@@ -419,7 +421,7 @@ cdef class Worker:
             or self.n_splits + 2 > self.splits.shape[0]
             or self.n_competing + rivals + 1 > self.competitors.shape[0]
             or self.n_substitutes + rivals + 1 > self.surrogates.shape[0]
-            or self.n_mask_bytes + most * (2 * rivals + 2) > self.masks.shape[0]
+            or self.n_subset_entries + (most + 1) * (rivals + 1) > self.subsets.shape[0]
             or self.n_pending + 4 > self.pending.shape[0]
             or self.n_ripe + 4 > self.ripe.shape[0]
         )
@@ -601,14 +603,14 @@ cdef class Worker:
         self._push(number, &node[0])
 
     def results(self):
-        """Return nodes, values, splits, competitors, surrogates and category masks."""
+        """Return nodes, values, splits, competitors, surrogates and subsets of categories."""
         return (
             self._nodes[:self.n_nodes],
             self._values[:self.n_nodes],
             self._splits[:self.n_splits],
             self._competitors[:self.n_competing],
             self._surrogates[:self.n_substitutes],
-            self._masks[:self.n_mask_bytes],
+            self._subsets[:self.n_subset_entries],
         )
 
     # ------------------------------------------------------------ nodes
@@ -876,16 +878,14 @@ cdef class Worker:
             if self._is_constant(node, feature):
                 continue
             found.feature, found.gain, found.node = -1, -1.0, number
-            found.missing_left, found.mask, found.reserved = 0, -1, 0
+            found.missing_left, found.subset = 0, -1
             found.open_left, found.open_right, found.left, found.right = 0, 0, -1, -1
             self._best_of_feature(node, feature, &found)
             if found.feature < 0:
                 continue
             if self.n_competitors:
                 self._keep_competitor(&found)
-            if found.gain > self.best.gain or (
-                found.gain == self.best.gain and feature < self.best.feature
-            ):
+            if found.gain > self.best.gain:
                 self.best = found
         if self.n_competitors:
             self._store_competitors(number)
@@ -1050,7 +1050,7 @@ cdef class Worker:
             return -1.0
         if self.criterion == QUADRATIC:
             for c in range(1 if self.simple else self.n_channels):
-                deviation = all_mass * self.left[c] - mass * self.right[c]
+                deviation = self.left[c] * rest - (self.right[c] - self.left[c]) * mass
                 gain += deviation * deviation
             return gain / (mass * rest) / all_mass
         if self.criterion == ENTROPY:
@@ -1163,26 +1163,45 @@ cdef class Worker:
 
     cdef void _order_groups(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil:
         """Order the categories by their mean of a channel, those with equal means by their code."""
-        cdef Py_ssize_t g, here
-        cdef double key
+        cdef Py_ssize_t g, width = 1, begin, middle, end
         for g in range(n_groups):
-            key = 0
+            self.group_order[g] = <int32_t> g
+            self.group_key[g] = 0
             if self.group_mass[g] > 0:
-                key = self.group_sum[g, pivot] / self.group_mass[g]
-            self.group_key[g] = key
-            here = g
-            while here > 0 and self.group_key[self.group_order[here - 1]] > key:
-                self.group_order[here] = self.group_order[here - 1]
-                here -= 1
-            self.group_order[here] = <int32_t> g
+                self.group_key[g] = self.group_sum[g, pivot] / self.group_mass[g]
+        while width < n_groups:  # a merge sort keeps the order of the codes
+            begin = 0
+            while begin < n_groups:
+                middle, end = min(begin + width, n_groups), min(begin + 2 * width, n_groups)
+                self._merge_groups(begin, middle, end)
+                begin = end
+            memcpy(&self.group_order[0], &self.group_merged[0], n_groups * sizeof(int32_t))
+            width *= 2
 
-    cdef int32_t _store_mask(self, Py_ssize_t feature, uint8_t absent) noexcept nogil:
-        """Append where each category goes: 1 left, 0 right, ``absent`` if it is not in the node."""
-        cdef int32_t offset = <int32_t> self.n_mask_bytes
-        cdef Py_ssize_t n = self.n_categories[feature]
-        memset(&self.masks[offset], absent, n)
-        self.n_mask_bytes += n
-        return offset
+    cdef void _merge_groups(
+        self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end
+    ) noexcept nogil:
+        cdef Py_ssize_t left = begin, right = middle, here
+        cdef int32_t a, b
+        for here in range(begin, end):
+            a = self.group_order[left] if left < middle else -1
+            b = self.group_order[right] if right < end else -1
+            if b < 0 or (a >= 0 and self.group_key[a] <= self.group_key[b]):
+                self.group_merged[here] = a
+                left += 1
+            else:
+                self.group_merged[here] = b
+                right += 1
+
+    cdef int64_t _store_subset(self, Py_ssize_t n_groups) noexcept nogil:
+        """Append the number of categories, and ``code << 1 | left`` for each; return where."""
+        cdef int64_t begin = self.n_subset_entries
+        cdef Py_ssize_t g
+        self.subsets[begin] = <int32_t> n_groups
+        for g in range(n_groups):
+            self.subsets[begin + 1 + g] = self.group_code[g] << 1 | self.group_left[g]
+        self.n_subset_entries += n_groups + 1
+        return begin
 
     # ------------------------------------------------------------ dividing a node
 
@@ -1196,13 +1215,13 @@ cdef class Worker:
         cdef Node* left
         cdef Node* right
         cdef Split* split = &self.best
-        cdef Py_ssize_t mask_bytes = self.n_mask_bytes, substitutes = self.n_substitutes
+        cdef Py_ssize_t subset_entries = self.n_subset_entries, substitutes = self.n_substitutes
         cdef double decrease
         self._set_sides(node)
         n_left = self._divide_rows(node)
         if n_left == 0 or n_left == m:
             # Surrogates may send all of the missing values to one side, never the others.
-            self._give_up(node, mask_bytes, substitutes)
+            self._give_up(node, subset_entries, substitutes)
             return False
         left = self._new_node(
             node.start, node.start + n_left, node.depth + 1, _mix(node.seed ^ 0x5851F42D)
@@ -1219,7 +1238,7 @@ cdef class Worker:
         ) * (node.weight / self.root_weight)
         if decrease + 2.220446049250313e-16 < self.min_decrease:
             self.n_nodes -= 2
-            self._give_up(node, mask_bytes, substitutes)
+            self._give_up(node, subset_entries, substitutes)
             return False
         split.left = (<int64_t> self.number << 40) + self.n_nodes - 2
         split.right = split.left + 1
@@ -1234,10 +1253,10 @@ cdef class Worker:
         return split.open_left or split.open_right
 
     cdef void _give_up(
-        self, const Node* node, Py_ssize_t mask_bytes, Py_ssize_t substitutes
+        self, const Node* node, Py_ssize_t subset_entries, Py_ssize_t substitutes
     ) noexcept nogil:
         """Let the node be a leaf after all."""
-        self.n_mask_bytes, self.n_substitutes = mask_bytes, substitutes
+        self.n_subset_entries, self.n_substitutes = subset_entries, substitutes
         self.best.feature = -1
         self.rows_done += node.stop - node.start
 
@@ -1313,8 +1332,6 @@ cdef class Worker:
             self.best.missing_left = left_mass > right_mass
         for i in range(n, m):
             self.side[<uint32_t> cells[i]] = self.best.missing_left
-        if self.best.mask >= 0:
-            self._send_absent_categories(feature)
         if self.use_surrogates:
             self._find_surrogates(node, cells, n, left_mass, right_mass)
             if n_missing:
@@ -1335,18 +1352,13 @@ cdef class Worker:
             self.best.n_first // (n_groups + 1), self.best.n_first % (n_groups + 1)
         )
         self._order_groups(n_groups, pivot)
-        self.best.mask = self._store_mask(self.best.feature, 2)
         for g in range(n_groups):
-            self.masks[self.best.mask + self.group_code[self.group_order[g]]] = g < n_first
+            self.group_left[self.group_order[g]] = g < n_first
+        self.best.subset = self._store_subset(n_groups)
+        g = 0
         for i in range(n):
-            self.side[<uint32_t> cells[i]] = self.masks[self.best.mask + _rank(cells[i])]
-
-    cdef void _send_absent_categories(self, Py_ssize_t feature) noexcept nogil:
-        """Let categories that the node has not seen go where missing values go."""
-        cdef Py_ssize_t i
-        for i in range(self.best.mask, self.best.mask + self.n_categories[feature]):
-            if self.masks[i] == 2 and not self.use_surrogates:
-                self.masks[i] = self.best.missing_left
+            g += _rank(cells[i]) != <uint32_t> self.group_code[g]
+            self.side[<uint32_t> cells[i]] = self.group_left[g]
 
     # ------------------------------------------------------------ competitors and surrogates
 
@@ -1368,8 +1380,7 @@ cdef class Worker:
     cdef void _keep_competitor(self, const Split* found) noexcept nogil:
         cdef Rival rival
         rival.node, rival.feature, rival.threshold = found.node, found.feature, found.threshold
-        rival.gain, rival.adjusted, rival.mask, rival.flipped = found.gain, 0.0, -1, 0
-        rival.missing_left, rival.reserved0, rival.reserved1 = found.missing_left, 0, 0
+        rival.gain, rival.adjusted, rival.subset, rival.flipped = found.gain, 0.0, -1, 0
         self._rank_rival(self.n_competitors + 1, &rival)
 
     cdef void _store_competitors(self, int64_t number) noexcept nogil:
@@ -1400,8 +1411,7 @@ cdef class Worker:
             if feature == self.best.feature or self._is_constant(node, feature):
                 continue
             rival.node, rival.feature, rival.gain = self.best.node, feature, -1.0
-            rival.mask, rival.flipped, rival.missing_left = -1, 0, 0
-            rival.reserved0, rival.reserved1, rival.adjusted = 0, 0, 0.0
+            rival.subset, rival.flipped, rival.adjusted = -1, 0, 0.0
             if self.n_categories[feature] > 0:
                 self._agreeing_subset(node, feature, majority, known, &rival)
             else:
@@ -1528,11 +1538,9 @@ cdef class Worker:
 
     cdef void _store_agreeing_subset(self, const Node* node, Rival* rival) noexcept nogil:
         cdef double all_left = 0, all_right = 0
-        cdef Py_ssize_t g, n_groups
+        cdef Py_ssize_t n_groups
         n_groups = self._side_masses(node, rival.feature, &all_left, &all_right)
-        rival.mask = self._store_mask(rival.feature, 2)
-        for g in range(n_groups):
-            self.masks[rival.mask + self.group_code[g]] = self.group_left[g]
+        rival.subset = self._store_subset(n_groups)
 
     cdef void _follow_surrogates(
         self, const Node* node, const uint64_t* cells, Py_ssize_t n, Py_ssize_t m
@@ -1554,9 +1562,23 @@ cdef class Worker:
         cdef double value = self.X[row, rival.feature]
         if isnan(value):
             return 2
-        if rival.mask >= 0:
-            return self.masks[rival.mask + <Py_ssize_t> value]
+        if rival.subset >= 0:
+            return side_of_category(&self.subsets[rival.subset], <int32_t> value)
         return (value <= rival.threshold) != rival.flipped
+
+
+cdef uint8_t side_of_category(const int32_t* subset, int32_t code) noexcept nogil:
+    """Return 1 if a category goes left, 0 if it goes right, and 2 if the subset lacks it."""
+    cdef Py_ssize_t low = 1, high = subset[0] + 1, middle
+    while low < high:
+        middle = (low + high) // 2
+        if subset[middle] >> 1 < code:
+            low = middle + 1
+        else:
+            high = middle
+    if low <= subset[0] and subset[low] >> 1 == code:
+        return subset[low] & 1
+    return 2
 
 
 cdef bint _riper(const Split* split, const Split* other) noexcept nogil:

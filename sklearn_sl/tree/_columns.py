@@ -7,6 +7,8 @@ from sklearn_sl.tree import _cart
 
 # Rows are numbered by 31 bits of a cell.
 MOST_ROWS = 2**31 - 1
+# Fewer values are sorted by one thread.
+MANY = 500_000
 
 
 class SortedColumns:
@@ -43,7 +45,7 @@ class SortedColumns:
             if n_categories[feature]:
                 self._rank_by_code(feature, column)
 
-        for _ in in_order(sort, range(X.shape[1]), n_threads):
+        for _ in in_order(sort, range(X.shape[1]), n_threads if X.size >= MANY else 1):
             pass
 
     def _rank_by_code(self, feature, column):

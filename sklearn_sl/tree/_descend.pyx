@@ -1,3 +1,4 @@
+# cython: nonecheck=False
 """Sending samples down a tree.
 
 A tree is an array of packed nodes; a sample goes left if its value is at most the threshold. What
@@ -8,6 +9,8 @@ say, or else with ``missing_left``. Only such trees need the functions with ``Un
 from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from sklearn_sl.tree._cart cimport side_of_category
+
 import numpy as np
 
 cdef packed struct Node:
@@ -16,28 +19,24 @@ cdef packed struct Node:
     int32_t left
     int32_t right
     uint8_t missing_left
-    uint8_t reserved0
-    uint8_t reserved1
-    uint8_t reserved2
+    uint8_t reserved[3]
 
 
 cdef packed struct Surrogate:
     double threshold
+    int64_t subset
     int32_t feature
-    int32_t mask
     uint8_t flipped
-    uint8_t reserved0
-    uint8_t reserved1
-    uint8_t reserved2
+    uint8_t reserved[3]
 
 
 node_dtype = np.dtype([
     ("threshold", "f8"), ("feature", "i4"), ("left", "i4"), ("right", "i4"),
-    ("missing_left", "u1"), ("reserved0", "u1"), ("reserved1", "u1"), ("reserved2", "u1"),
+    ("missing_left", "u1"), ("reserved", "u1", 3),
 ])
 surrogate_dtype = np.dtype([
-    ("threshold", "f8"), ("feature", "i4"), ("mask", "i4"), ("flipped", "u1"),
-    ("reserved0", "u1"), ("reserved1", "u1"), ("reserved2", "u1"),
+    ("threshold", "f8"), ("subset", "i8"), ("feature", "i4"), ("flipped", "u1"),
+    ("reserved", "u1", 3),
 ])
 
 cdef enum:
@@ -82,29 +81,21 @@ def apply(const double[:, ::1] X, const Node[::1] nodes, int32_t[::1] leaf):
 
 
 cdef class Unknowns:
-    """What decides where unknown values go: category masks and surrogates of the nodes.
+    """What decides where unknown values go: subsets of categories, and surrogates.
 
-    ``mask[t]`` is where the bytes of the categories of node ``t`` begin in ``masks``, or -1: 1 is
-    left, 0 right, 2 unknown. The surrogates of node ``t`` are those from ``first[t]`` to
-    ``first[t + 1]``.
+    ``subset[t]`` is where the subset of node ``t`` begins in ``subsets``, or -1: the number of
+    categories, and ``code << 1 | left`` for each, in the order of the codes. The surrogates of node
+    ``t`` are those from ``first[t]`` to ``first[t + 1]``.
     """
 
-    cdef const int32_t[::1] mask
-    cdef const uint8_t[::1] masks
-    cdef const int32_t[::1] n_categories
+    cdef const int64_t[::1] subset
+    cdef const int32_t[::1] subsets
     cdef const int64_t[::1] first
     cdef const Surrogate[::1] surrogates
 
-    def __init__(self, mask, masks, n_categories, first, surrogates):
-        self.mask, self.masks, self.n_categories = mask, masks, n_categories
+    def __init__(self, subset, subsets, first, surrogates):
+        self.subset, self.subsets = subset, subsets
         self.first, self.surrogates = first, surrogates
-
-    cdef uint8_t _in_mask(self, int32_t mask, int32_t feature, double value) noexcept nogil:
-        cdef Py_ssize_t code
-        if value < 0 or value >= self.n_categories[feature]:
-            return UNKNOWN
-        code = <Py_ssize_t> value
-        return self.masks[mask + code]
 
     cdef uint8_t goes_left(
         self, const double* x, const Node* node, Py_ssize_t place
@@ -115,9 +106,9 @@ cdef class Unknowns:
         cdef Py_ssize_t s
         cdef const Surrogate* surrogate
         if not isnan(value):
-            if self.mask[place] < 0:
+            if self.subset[place] < 0:
                 return value <= node.threshold
-            side = self._in_mask(self.mask[place], node.feature, value)
+            side = side_of_category(&self.subsets[self.subset[place]], <int32_t> value)
         for s in range(self.first[place], self.first[place + 1]):
             if side != UNKNOWN:
                 break
@@ -125,8 +116,8 @@ cdef class Unknowns:
             value = x[surrogate.feature]
             if isnan(value):
                 continue
-            if surrogate.mask >= 0:
-                side = self._in_mask(surrogate.mask, surrogate.feature, value)
+            if surrogate.subset >= 0:
+                side = side_of_category(&self.subsets[surrogate.subset], <int32_t> value)
             else:
                 side = (value <= surrogate.threshold) != surrogate.flipped
         return node.missing_left if side == UNKNOWN else side

@@ -49,7 +49,9 @@ class FeatureMixin:
         if self.is_categorical_ is not None:
             places = np.flatnonzero(self.is_categorical_)
             for place, categories in zip(places, self._category_encoder.categories_, strict=True):
-                found[place] = categories
+                # A missing value is none of them.
+                known = [c is not None and c == c for c in categories]
+                found[place] = categories[np.array(known, dtype=bool)]
         return found
 
     def _n_categories(self):

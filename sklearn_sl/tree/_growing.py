@@ -116,7 +116,7 @@ def unit_of(weight):
     return 2.0 ** (np.frexp(weight.max())[1] - 1)
 
 
-Grown = namedtuple("Grown", "nodes values splits competitors surrogates masks")
+Grown = namedtuple("Grown", "nodes values splits competitors surrogates subsets")
 
 
 def grow(field, rules, *, seed=0, n_threads=1, watch=None):
@@ -125,7 +125,8 @@ def grow(field, rules, *, seed=0, n_threads=1, watch=None):
     ``watch(done)`` is told the share of the rows that have reached their leaf, from time to time;
     if it returns true, the nodes at hand are leaves.
     """
-    n_threads = 1 if rules.best_first and field.cells.size < SHARED else n_threads
+    if field.cells.size < SHARED:
+        n_threads = 1
     workers = [_cart.Worker(field, rules, number) for number in range(n_threads)]
     first = workers[0]
     first.plant(seed)
@@ -283,25 +284,22 @@ class Queue:
 
 
 def best_of(splits):
-    """Return the split that gains most, of the first feature among equals."""
+    """Return the split that gains most, the first among equals."""
     found = np.concatenate(splits)
-    real = found[found["feature"] >= 0]
-    if not len(real):
-        return found[:1].copy()
-    order = np.lexsort([real["feature"], -real["gain"]])
-    return real[order[:1]].copy()
+    best = int(np.argmax(found["gain"]))
+    return found[best : best + 1].copy()
 
 
 def gather(results):
-    """Return the results of all workers as one, with nodes numbered from zero in preorder."""
-    nodes, values, splits, competitors, surrogates, masks = zip(*results, strict=True)
+    """Return the results of all workers as one, with nodes numbered from zero."""
+    nodes, values, splits, competitors, surrogates, subsets = zip(*results, strict=True)
     offset = np.cumsum([0] + [len(part) for part in nodes])[:-1]
-    mask_offset = np.cumsum([0] + [len(part) for part in masks])[:-1]
+    subset_offset = np.cumsum([0] + [len(part) for part in subsets])[:-1]
 
     def moved(parts, names):
         copies = [part.copy() for part in parts]
-        for copy, start in zip(copies, mask_offset, strict=True):
-            copy["mask"] += np.where(copy["mask"] >= 0, start, 0).astype(np.int32)
+        for copy, start in zip(copies, subset_offset, strict=True):
+            copy["subset"] += np.where(copy["subset"] >= 0, start, 0)
         whole = np.concatenate(copies)
         for name in names:
             number = whole[name]
@@ -314,5 +312,5 @@ def gather(results):
         moved(splits, ("node", "left", "right")),
         moved(competitors, ("node",)),
         moved(surrogates, ("node",)),
-        np.concatenate(masks),
+        np.concatenate(subsets),
     )

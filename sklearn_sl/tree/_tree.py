@@ -19,7 +19,7 @@ surrogate_dtype = np.dtype(
         ("reversed", np.bool_),
         ("agreement", np.float64),
         ("adjusted", np.float64),
-        ("mask", np.int32),
+        ("subset", np.int64),
     ]
 )
 competitor_dtype = np.dtype(
@@ -73,6 +73,10 @@ class Tree:
     collapse : ndarray of shape (node_count,)
         The ``alpha`` from which on a node of the pruned tree is a leaf.
 
+    subset, subsets : ndarray of int
+        Where the subset of a node begins in ``subsets``, -1 if it has a threshold; see
+        :meth:`categories_left`.
+
     surrogates, competitors : structured ndarray
         The surrogate and competitor splits, sorted by node, the best first.
     """
@@ -98,15 +102,13 @@ class Tree:
         nodes["missing_left"] = self.missing_go_to_left
         self._nodes = nodes
         packed = np.zeros(len(self.surrogates), dtype=_descend.surrogate_dtype)
-        for name in ("threshold", "feature", "mask"):
+        for name in ("threshold", "feature", "subset"):
             packed[name] = self.surrogates[name]
         packed["flipped"] = self.surrogates["reversed"]
         first = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
-        self._unknowns = _descend.Unknowns(
-            self.category_mask, self.category_sides, self.n_categories, first, packed
-        )
+        self._unknowns = _descend.Unknowns(self.subset, self.subsets, first, packed)
         # Without categories and surrogates a comparison is all there is to a node.
-        self._simple = not (len(self.surrogates) or (self.category_mask >= 0).any())
+        self._simple = not (len(self.surrogates) or (self.subset >= 0).any())
 
     # ------------------------------------------------------------ numbers
 
@@ -165,6 +167,17 @@ class Tree:
             other["feature"], other["adjusted"] * self.improvement[other["node"]], self.n_features
         )
         return normalized(total)
+
+    def categories_left(self, node):
+        """Return the codes of the categories that go left at a node, and of those that go right.
+
+        Others, which the node has not seen, go where missing values go.
+        """
+        begin = self.subset[node]
+        if begin < 0:
+            raise ValueError(f"Node {node} is not split by categories.")
+        entries = self.subsets[begin + 1 : begin + 1 + self.subsets[begin]]
+        return entries[entries & 1 == 1] >> 1, entries[entries & 1 == 0] >> 1
 
     # ------------------------------------------------------------ descent
 
@@ -225,7 +238,7 @@ class Tree:
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
         arrays["feature"] = np.where(leaf, UNDEFINED, arrays["feature"])
         arrays["threshold"] = np.where(leaf, UNDEFINED, arrays["threshold"])
-        arrays["category_mask"] = np.where(leaf, -1, arrays["category_mask"]).astype(np.int32)
+        arrays["subset"] = np.where(leaf, -1, arrays["subset"])
         arrays["missing_go_to_left"] = arrays["missing_go_to_left"] & ~leaf
         for name in ("improvement", "collapse"):
             arrays[name] = np.where(leaf, 0.0, arrays[name])
@@ -251,7 +264,7 @@ NODE_ARRAYS = (
     "improvement",
     "risk",
     "collapse",
-    "category_mask",
+    "subset",
 )
 
 
@@ -259,12 +272,6 @@ def normalized(importances):
     """Return shares of one, or zeros."""
     total = importances.sum()
     return importances / total if total > 0 else importances
-
-
-def subset_sides(tree, node):
-    """Return where the categories go at a node: 1 left, 0 right, 2 not seen."""
-    mask = tree.category_mask[node]
-    return tree.category_sides[mask : mask + tree.n_categories[tree.feature[node]]]
 
 
 def make_tree(grown, field, *, n_classes, preorder, n_competitors):
@@ -285,9 +292,9 @@ def make_tree(grown, field, *, n_classes, preorder, n_competitors):
         return values
 
     nodes = grown.nodes[order]
-    category_mask = at_splits("mask", -1, np.int32)
+    subset = at_splits("subset", -1, np.int64)
     threshold = at_splits("threshold", UNDEFINED, np.float64)
-    threshold[category_mask >= 0] = np.nan
+    threshold[subset >= 0] = np.nan
     return Tree(
         n_features=field.X.shape[1],
         n_outputs=field.n_outputs,
@@ -307,8 +314,8 @@ def make_tree(grown, field, *, n_classes, preorder, n_competitors):
         improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
         risk=np.zeros(len(left)),
         collapse=np.zeros(len(left)),
-        category_mask=category_mask,
-        category_sides=grown.masks.copy(),
+        subset=subset,
+        subsets=grown.subsets.copy(),
         surrogates=surrogates_of(grown.surrogates, place, left),
         competitors=competitors_of(grown, place, left, field, n_competitors),
     )
@@ -330,10 +337,10 @@ def surrogates_of(found, place, left):
     found = found[left[found["node"]] != LEAF]
     surrogates = np.zeros(len(found), dtype=surrogate_dtype)
     surrogates["node"] = place[found["node"]]
-    for name in ("feature", "threshold", "adjusted", "mask"):
+    for name in ("feature", "threshold", "adjusted", "subset"):
         surrogates[name] = found[name]
     surrogates["reversed"], surrogates["agreement"] = found["flipped"], found["gain"]
-    surrogates["threshold"][found["mask"] >= 0] = np.nan
+    surrogates["threshold"][found["subset"] >= 0] = np.nan
     return surrogates[np.argsort(surrogates["node"], kind="stable")]
 
 

@@ -160,13 +160,13 @@ def test_tree_is_that_of_rpart(case):
     for tree, node, number in walk(search(case), case):
         primary = splits[number][0]
         assert tree.feature[node] == primary["feature"]
-        if tree.category_mask[node] < 0:
+        if tree.subset[node] < 0:
             np.testing.assert_allclose(tree.threshold[node], primary["index"], **ALGEBRA)
 
 
 def is_too_good(tree, node, surrogate):
     """Return whether fewer than two rows disagree: rpart leaves out such categorical surrogates."""
-    return surrogate["mask"] >= 0 and (1 - surrogate["agreement"]) * tree.n_node_samples[node] < 1.5
+    return surrogate["subset"] >= 0 and (1 - surrogate["agreement"]) * tree.n_node_samples[node] < 1.5
 
 
 @for_every_case
@@ -180,7 +180,7 @@ def test_surrogates_are_those_of_rpart(case):
         np.testing.assert_allclose(ours["agreement"], [row["improve"] for row in theirs], **ALGEBRA)
         np.testing.assert_allclose(ours["adjusted"], [row["adj"] for row in theirs], **ALGEBRA)
         for mine, row in zip(ours, theirs, strict=True):
-            if mine["mask"] < 0:
+            if mine["subset"] < 0:
                 np.testing.assert_allclose(mine["threshold"], row["index"], **ALGEBRA)
 
 
