@@ -18,7 +18,8 @@ class PruningPathDisplay:
     error to either side, and the error on the training set; both relative to the error of the
     root alone. A dotted line is one standard error above the least cross-validated error: the
     smallest tree below it is the choice of ``rule="1se"``. A tree that was not cross-validated
-    has the risk on the training set only.
+    has the risk on the training set only. With a scorer the fitted tree, which is marked, need not
+    be one of least error.
 
     Make it by :meth:`from_estimator`.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_sl._threads import in_order
-from sklearn_sl.tree import _cart
+from sklearn_sl.tree import _cells
 
 # Rows are numbered by 31 bits of a cell.
 MOST_ROWS = 2**31 - 1
@@ -29,7 +29,7 @@ class SortedColumns:
     ----------
     cells : ndarray of shape (n_features, n_samples)
         For each column ``rank << 32 | row``, sorted; missing values have the rank
-        ``_cart.MISSING``, and a categorical value has its code.
+        ``_cells.MISSING``, and a categorical value has its code.
     """
 
     def __init__(self, X, n_categories, n_threads=1):
@@ -41,7 +41,7 @@ class SortedColumns:
 
         def sort(feature, over):
             column = np.ascontiguousarray(self.X[:, feature])
-            _cart.rank_cells(np.argsort(column), column, self.cells[feature])
+            _cells.rank_cells(np.argsort(column), column, self.cells[feature])
             if n_categories[feature]:
                 self._rank_by_code(feature, column)
 
@@ -52,7 +52,7 @@ class SortedColumns:
         """Let the code of a category be its rank."""
         rows = self.cells[feature] & np.uint64(0xFFFFFFFF)
         codes = column[rows.astype(np.intp)]
-        codes = np.where(np.isnan(codes), _cart.MISSING, codes).astype(np.uint64)
+        codes = np.where(np.isnan(codes), _cells.MISSING, codes).astype(np.uint64)
         self.cells[feature] = codes << np.uint64(32) | rows
 
     def cells_of(self, rows):
@@ -63,5 +63,5 @@ class SortedColumns:
         place[rows] = np.arange(len(rows), dtype=np.int32)
         cells = np.empty((len(self.cells), len(rows)), dtype=np.uint64)
         for feature, column in enumerate(self.cells):
-            _cart.select_cells(column, place, cells[feature])
+            _cells.select_cells(column, place, cells[feature])
         return cells

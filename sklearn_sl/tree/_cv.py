@@ -2,6 +2,7 @@
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import tree as peer
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -79,7 +80,8 @@ class PruningSearchMixin:
             np.sum([fold.squared_loss for fold in scores], axis=0),
             np.sum([fold.weight for fold in scores]),
         )
-        chosen = self._choose(path, scores)
+        self._fold_weights = np.array([fold.weight for fold in scores])
+        chosen = self._choose(scores)
         self.alpha_ = float(min(path.midpoints[chosen], path.alphas[-1]))
         self.full_tree_, self.tree_ = tree, tree.prune(self.alpha_)
         return self
@@ -87,6 +89,37 @@ class PruningSearchMixin:
     @property
     def _whole_tree(self):
         return self.full_tree_
+
+    def prune(self, alpha=None, *, n_leaves=None):
+        """Return the tree pruned otherwise than cross-validation says, without another fit.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
+            one if there are several.
+
+        n_leaves : int, default=None
+            Instead of ``alpha``: the largest tree of the path with at most so many leaves.
+
+        Returns
+        -------
+        pruned : estimator
+            A new fitted estimator, with the ``alpha_`` and the cross-validated ``best_score_`` of
+            its tree; this one stays as it is.
+        """
+        pruned = super().prune(alpha, n_leaves=n_leaves)
+        alphas = self.ccp_path_.alphas
+        pruned.alpha_ = float(self._alpha_of(n_leaves) if alpha is None else alpha)
+        pruned.best_score_ = self._mean_score(
+            np.searchsorted(alphas, pruned.alpha_, side="right") - 1
+        )
+        return pruned
+
+    def _mean_score(self, subtree):
+        """Return the score of a subtree over all folds; losses count by the weight of the fold."""
+        weight = self._fold_weights if self.scoring is None else None
+        return float(np.average(self.cv_scores_[subtree], weights=weight))
 
     def _folds(self, y, sample_weight, groups):
         """Return how often each used row trains, and which rows are tested, for each split."""
@@ -120,16 +153,18 @@ class PruningSearchMixin:
 
         return list(in_order(work, folds, min(effective_n_jobs(self.n_jobs), len(folds))))
 
-    def _choose(self, path, scores):
+    def _choose(self, scores):
         """Return which subtree has the best score, or is the smallest within a standard error."""
         if self.scoring is None:
-            value, spread = -self.cp_table_["xerror"], self.cp_table_["xstd"]
-            value, spread = value[::-1], spread[::-1]
+            table = self.cp_table_[::-1]  # the largest tree first, like the scores
+            value, spread = -table["xerror"], table["xstd"]
             self.cv_scores_ = np.stack([-fold.loss / fold.weight for fold in scores], axis=1)
         else:
             self.cv_scores_ = np.stack([fold.scores for fold in scores], axis=1)
             value = self.cv_scores_.mean(axis=1)
-            spread = self.cv_scores_.std(axis=1, ddof=1) / np.sqrt(len(scores))
+            spread = np.zeros(len(value))  # unknown for a single fold
+            if len(scores) > 1:
+                spread = self.cv_scores_.std(axis=1, ddof=1) / np.sqrt(len(scores))
         if not np.isfinite(value).any():
             raise ValueError("No subtree has a finite score.")
         best = np.nanmax(value)
@@ -137,10 +172,7 @@ class PruningSearchMixin:
         chosen = np.flatnonzero(tie)[-1]
         if self.rule == "1se":
             chosen = np.flatnonzero(value >= value[chosen] - spread[chosen])[-1]
-        self.best_score_ = float(self.cv_scores_[chosen].mean())
-        if self.scoring is None:
-            losses = np.sum([fold.loss for fold in scores], axis=0)[chosen]
-            self.best_score_ = float(-losses / np.sum([fold.weight for fold in scores]))
+        self.best_score_ = self._mean_score(chosen)
         return chosen
 
 
@@ -261,7 +293,8 @@ class DecisionTreeClassifierCV(
 
     splitter : {"best", "random"}, default="best"
         "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node.
+        feature, uniform between its least and largest value in the node; of categories always the
+        best subset is taken.
 
     max_depth : int, default=None
         The largest depth of a leaf; None is no limit.
@@ -309,7 +342,7 @@ class DecisionTreeClassifierCV(
     scoring : str or callable, default=None
         A scorer whose mean over the folds decides instead of the error, and whose standard error
         is that of this mean. It is called once for each subtree and fold, which takes longer than
-        all the rest.
+        all the rest. ``cp_table_`` has the errors all the same.
 
     categorical_features : array-like or "from_dtype", default="from_dtype"
         Which features are categories: their places, their names, or a truth value for each. By
@@ -512,7 +545,8 @@ class DecisionTreeRegressorCV(
 
     splitter : {"best", "random"}, default="best"
         "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node.
+        feature, uniform between its least and largest value in the node; of categories always the
+        best subset is taken.
 
     max_depth : int, default=None
         The largest depth of a leaf; None is no limit.
@@ -552,7 +586,7 @@ class DecisionTreeRegressorCV(
     scoring : str or callable, default=None
         A scorer whose mean over the folds decides instead of the error, and whose standard error
         is that of this mean. It is called once for each subtree and fold, which takes longer than
-        all the rest.
+        all the rest. ``cp_table_`` has the errors all the same.
 
     categorical_features : array-like or "from_dtype", default="from_dtype"
         Which features are categories: their places, their names, or a truth value for each. By
@@ -694,3 +728,8 @@ class DecisionTreeRegressorCV(
 
     def _answers_at(self, tree, nodes):
         return RegressionAnswers(self._answers(tree)[nodes])
+
+
+# As for the trees themselves: scikit-learn's plot_tree and export_text take them.
+peer.DecisionTreeClassifier.register(DecisionTreeClassifierCV)
+peer.DecisionTreeRegressor.register(DecisionTreeRegressorCV)

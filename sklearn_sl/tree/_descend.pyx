@@ -9,7 +9,7 @@ say, or else with ``missing_left``. Only such trees need the functions with ``Un
 from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from sklearn_sl.tree._cart cimport side_of_category
+from sklearn_sl.tree._cells cimport side_of_category
 
 import numpy as np
 

@@ -15,7 +15,8 @@ class PruningPath:
     """The subtrees that weakest-link pruning goes through, the largest first.
 
     The subtree ``k`` is the smallest minimiser of ``risk + alpha * leaves`` for every ``alpha``
-    with ``alphas[k] <= alpha < alphas[k + 1]``.
+    with ``alphas[k] <= alpha < alphas[k + 1]``. The first one may be smaller than the grown tree:
+    it lacks the splits that do not reduce the risk.
 
     Parameters
     ----------

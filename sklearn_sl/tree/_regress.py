@@ -97,7 +97,8 @@ class DecisionTreeRegressor(
 
     splitter : {"best", "random"}, default="best"
         "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node.
+        feature, uniform between its least and largest value in the node; of categories always the
+        best subset is taken.
 
     max_depth : int, default=None
         The largest depth of a leaf; None is no limit.

@@ -166,7 +166,9 @@ def test_tree_is_that_of_rpart(case):
 
 def is_too_good(tree, node, surrogate):
     """Return whether fewer than two rows disagree: rpart leaves out such categorical surrogates."""
-    return surrogate["subset"] >= 0 and (1 - surrogate["agreement"]) * tree.n_node_samples[node] < 1.5
+    return (
+        surrogate["subset"] >= 0 and (1 - surrogate["agreement"]) * tree.n_node_samples[node] < 1.5
+    )
 
 
 @for_every_case

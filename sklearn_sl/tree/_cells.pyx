@@ -1,0 +1,175 @@
+# cython: nonecheck=False
+"""Cells of sorted columns, and the loops over them.
+
+A cell is ``rank << 32 | i``: the rank of a value in its column, and a row. Missing values have the
+highest rank, ``MISSING``.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+MISSING = 0xFFFFFFFF
+# The side of a row is the highest bit of its new place.
+cdef uint32_t RIGHT = 0x80000000
+
+node_dtype = np.dtype([
+    ("start", "i8"), ("stop", "i8"), ("depth", "i8"), ("weight", "f8"), ("impurity", "f8"),
+    ("seed", "u8"),
+])
+split_dtype = np.dtype([
+    ("node", "i8"), ("left", "i8"), ("right", "i8"), ("feature", "i8"), ("n_first", "i8"),
+    ("threshold", "f8"), ("gain", "f8"), ("subset", "i8"), ("missing_left", "u1"),
+    ("open_left", "u1"), ("open_right", "u1"), ("reserved", "u1", 5),
+])
+rival_dtype = np.dtype([
+    ("node", "i8"), ("feature", "i8"), ("threshold", "f8"), ("gain", "f8"), ("adjusted", "f8"),
+    ("subset", "i8"), ("flipped", "u1"), ("reserved", "u1", 7),
+])
+
+
+def rank_cells(const int64_t[::1] order, const double[::1] column, uint64_t[::1] cells):
+    """Write the cells of a column that ``order`` sorts, missing ones last; return their number."""
+    cdef Py_ssize_t i, n = order.shape[0], n_missing = 0
+    cdef uint64_t rank = 0
+    cdef double value, previous = 0
+    with nogil:
+        for i in range(n):
+            value = column[order[i]]
+            if isnan(value):
+                n_missing += 1
+                cells[i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[i]
+                continue
+            if i > 0 and value != previous:
+                rank += 1
+            previous = value
+            cells[i] = rank << 32 | <uint64_t> order[i]
+    return n_missing
+
+
+def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):
+    """Write the cells of some rows: row ``i`` becomes ``place[i]``, or goes if that is negative."""
+    cdef Py_ssize_t i, n = cells.shape[0], count = 0
+    cdef int32_t here
+    with nogil:
+        for i in range(n):
+            here = place[<uint32_t> cells[i]]
+            if here >= 0:
+                selected[count] = (cells[i] >> 32) << 32 | <uint64_t> here
+                count += 1
+    return count
+
+
+cdef Found scan_counts(
+    const uint64_t* cells, const double* amount, double left, double total, Py_ssize_t n_left,
+    Py_ssize_t n, Py_ssize_t first, Py_ssize_t last,
+) noexcept nogil:
+    """Find the cell in [first, last) after which a split of ``n`` rows of weight one is best.
+
+    With ``L`` of ``n`` rows, whose amounts sum to ``s``, on the left, the score is
+    ``(s (n - L) - (total - s) L)**2 / (L (n - L))``, which is the same if left and right change
+    places, to the last bit. ``n_left`` rows of sum ``left`` are there to begin with.
+    """
+    cdef Found found
+    cdef Py_ssize_t i
+    cdef double all_rows = <double> n, count, rest, deviation, product, score, hurdle = 0
+    found.score, found.where = -1.0, -1
+    for i in range(first):
+        left += amount[<uint32_t> cells[i]]
+    for i in range(first, last):
+        left += amount[<uint32_t> cells[i]]
+        if (cells[i] ^ cells[i + 1]) >> 32 == 0:
+            continue
+        count = <double> (n_left + i + 1)
+        rest = all_rows - count
+        deviation = left * rest - (total - left) * count
+        deviation *= deviation
+        product = count * rest
+        # The division is exact in ties, and needed only where there may be a new best.
+        if deviation >= hurdle * product:
+            score = deviation / product
+            if score > found.score:
+                found.score, found.where = score, i
+                hurdle = score * (1 - 1e-14)
+    return found
+
+
+cdef Found scan_masses(
+    const uint64_t* cells, const double* amount, const double* mass, double left, double total,
+    double left_mass, double all_mass, double least_mass, Py_ssize_t first, Py_ssize_t last,
+) noexcept nogil:
+    """Find the best split like ``_scan_counts``, where rows count by their mass."""
+    cdef Found found
+    cdef Py_ssize_t i
+    cdef uint32_t row
+    cdef double rest, deviation, product, score, hurdle = 0
+    found.score, found.where = -1.0, -1
+    for i in range(first):
+        row = <uint32_t> cells[i]
+        left += amount[row]
+        left_mass += mass[row]
+    for i in range(first, last):
+        row = <uint32_t> cells[i]
+        left += amount[row]
+        left_mass += mass[row]
+        if (cells[i] ^ cells[i + 1]) >> 32 == 0:
+            continue
+        if left_mass < least_mass or all_mass - left_mass < least_mass:
+            continue
+        rest = all_mass - left_mass
+        product = left_mass * rest
+        if product <= 0:
+            continue
+        deviation = left * rest - (total - left) * left_mass
+        deviation *= deviation
+        if deviation >= hurdle * product:
+            score = deviation / product
+            if score > found.score:
+                found.score, found.where = score, i
+                hurdle = score * (1 - 1e-14)
+    return found
+
+
+cdef void partition_cells(
+    uint64_t* cells, Py_ssize_t n, const uint32_t* fate, uint64_t* scratch, bint keep_left,
+    bint keep_right,
+) noexcept nogil:
+    """Move the cells of the left child to the front, in order; ``fate`` tells the new rows.
+
+    The cells of a child that nobody keeps are lost.
+    """
+    cdef Py_ssize_t i, n_left = 0, n_right = 0
+    cdef uint32_t row
+    cdef uint64_t cell
+    cdef Py_ssize_t goes_right
+    if not keep_right:
+        for i in range(n):
+            row = fate[<uint32_t> cells[i]]
+            cells[n_left] = (cells[i] >> 32) << 32 | row
+            n_left += 1 - <Py_ssize_t> (row >> 31)
+        return
+    for i in range(n):
+        row = fate[<uint32_t> cells[i]]
+        cell = (cells[i] >> 32) << 32 | (row & ~RIGHT)
+        goes_right = <Py_ssize_t> (row >> 31)
+        cells[n_left] = cell
+        scratch[n_right] = cell
+        n_left += 1 - goes_right
+        n_right += goes_right
+    memcpy(cells + n_left, scratch, n_right * sizeof(uint64_t))
+
+
+cdef uint8_t side_of_category(const int32_t* subset, int32_t code) noexcept nogil:
+    """Return 1 if a category goes left, 0 if it goes right, and 2 if the subset lacks it."""
+    cdef Py_ssize_t low = 1, high = subset[0] + 1, middle
+    while low < high:
+        middle = (low + high) // 2
+        if subset[middle] >> 1 < code:
+            low = middle + 1
+        else:
+            high = middle
+    if low <= subset[0] and subset[low] >> 1 == code:
+        return subset[low] & 1
+    return 2

@@ -1,0 +1,104 @@
+# cython: nonecheck=False
+"""Weight, impurity and value of a node."""
+
+from libc.math cimport log
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+from sklearn_sl.tree._cells cimport ENTROPY, POISSON, Node
+
+cdef double LOG2 = 0.6931471805599453
+
+
+cdef class Impurity:
+    """Measures nodes: segments of ``rows`` with targets ``y`` or class ``codes``, and weights.
+
+    The value of a node is the mass of each class, or the mean of each target.
+    """
+
+    def __init__(self, field, rules):
+        self.rows, self.y, self.codes = field.rows, field.y, field.codes
+        self.weight, self.first_channel = field.weight, field.first_channel
+        self.n_outputs, self.n_channels = field.n_outputs, field.n_channels
+        self.classify = field.codes.shape[0] > 0
+        self.weighted = field.weight.shape[0] > 0
+        self.criterion = rules.criterion
+
+    cdef bint measure(self, Node* node, double* value) noexcept nogil:
+        """Set weight, impurity and value of a node; return whether it is pure."""
+        cdef Py_ssize_t m = node.stop - node.start
+        if self.classify:
+            return self._measure_classes(&self.rows[node.start], m, node, value)
+        return self._measure_targets(&self.rows[node.start], m, node, value)
+
+    cdef bint _measure_classes(
+        self, const int32_t* rows, Py_ssize_t m, Node* node, double* value
+    ) noexcept nogil:
+        """Set the mass of each class; return whether there is one class only, in every output."""
+        cdef Py_ssize_t i, k, output
+        cdef double share, impurity = 0, of_output, weight = 0
+        cdef bint pure
+        memset(value, 0, self.n_channels * sizeof(double))
+        for output in range(self.n_outputs):
+            for i in range(m):
+                k = self.first_channel[output] + self.codes[rows[i], output]
+                value[k] += self.weight[rows[i]] if self.weighted else 1.0
+        for k in range(self.first_channel[0], self.first_channel[1]):
+            weight += value[k]
+        for output in range(self.n_outputs):
+            of_output = 0
+            for k in range(self.first_channel[output], self.first_channel[output + 1]):
+                share = value[k] / weight
+                if share > 0:
+                    of_output -= share * (log(share) / LOG2 if self.criterion == ENTROPY else share)
+            impurity += of_output + (0 if self.criterion == ENTROPY else 1)
+        pure = self._one_class(rows, m)
+        node.weight = weight
+        node.impurity = 0.0 if pure else impurity / self.n_outputs
+        return pure
+
+    cdef bint _one_class(self, const int32_t* rows, Py_ssize_t m) noexcept nogil:
+        cdef Py_ssize_t i, output
+        for output in range(self.n_outputs):
+            for i in range(1, m):
+                if self.codes[rows[i], output] != self.codes[rows[0], output]:
+                    return False
+        return True
+
+    cdef bint _measure_targets(
+        self, const int32_t* rows, Py_ssize_t m, Node* node, double* value
+    ) noexcept nogil:
+        """Set the means; return whether all targets are equal, in every output."""
+        cdef Py_ssize_t i, output
+        cdef double w = 1.0, weight = 0, loss = 0, target, first, mean, sum_of_output
+        cdef bint pure = True, constant
+        if not self.weighted:
+            weight = <double> m
+        else:
+            for i in range(m):
+                weight += self.weight[rows[i]]
+        for output in range(self.n_outputs):
+            first, sum_of_output, constant = self.y[rows[0], output], 0, True
+            for i in range(m):
+                target = self.y[rows[i], output]
+                constant = constant and target == first
+                if self.weighted:
+                    w = self.weight[rows[i]]
+                sum_of_output += w * (target - first)
+            # Around a target of the node nothing is lost by cancellation, or for equal targets.
+            mean = first if constant else first + sum_of_output / weight
+            value[output] = mean
+            if constant:
+                continue
+            pure = False
+            for i in range(m):
+                target = self.y[rows[i], output]
+                if self.weighted:
+                    w = self.weight[rows[i]]
+                if self.criterion != POISSON:
+                    loss += w * (target - mean) * (target - mean)
+                elif target > 0:
+                    loss += w * target * log(target / mean)
+        node.weight = weight
+        node.impurity = loss / (weight * self.n_outputs)
+        return pure

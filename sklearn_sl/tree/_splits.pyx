@@ -1,0 +1,537 @@
+# cython: nonecheck=False
+"""The best split of a node.
+
+Sums over rows are exact, and so do not depend on their order: what is added are integers, the
+deviations of the targets from the middle of the node in units of a power of two, small enough
+that no sum reaches 2**53. Equal sums give equal scores; between equal scores the first feature
+wins that was looked at, and in it the lowest threshold.
+"""
+
+from libc.math cimport INFINITY, ldexp, log, rint
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from sklearn_sl.tree._cells cimport (
+    ENTROPY,
+    POISSON,
+    QUADRATIC,
+    Found,
+    Node,
+    Rival,
+    Split,
+    between,
+    exponent,
+    is_missing,
+    mix,
+    rank_of,
+    scan_counts,
+    scan_masses,
+    uniform,
+)
+from sklearn_sl.tree._impurity cimport Impurity
+
+from sklearn_sl.tree._cells import rival_dtype
+
+cdef double LOG2 = 0.6931471805599453
+# Sums stay below 2 to this power, and are integers.
+cdef int EXACT_BITS = 52
+
+
+cdef class SplitSearch(Impurity):
+    """Finds the best split of a node among the features that are chosen for it.
+
+    The rows of a node are a segment of ``rows``; in every column the same segment of ``cells``
+    has them in the order of their values, numbered from the start of the segment.
+    """
+
+    def __init__(self, field, rules):
+        super().__init__(field, rules)
+        self.X, self.cells, self.x_log_x = field.X, field.cells, field.x_log_x
+        self.n_categories, self.n_features = field.n_categories, field.X.shape[1]
+        self.counted_logs = field.x_log_x.shape[0] > 0
+        self.random_thresholds, self.use_surrogates = rules.random_thresholds, rules.surrogates > 0
+        self.max_features, self.n_competitors = rules.max_features, rules.competitors
+        self.min_leaf, self.min_weight = rules.min_samples_leaf, rules.min_weight_leaf
+        if not self.weighted:
+            self.min_leaf = max(self.min_leaf, int(np.ceil(self.min_weight)))
+        # Two classes are one channel of zeros and ones, like a target.
+        self.simple = (
+            self.criterion == QUADRATIC
+            and self.n_outputs == 1
+            and (not self.classify or self.n_channels == 2)
+        )
+        cdef Py_ssize_t n = self.rows.shape[0]
+        self.amount = np.empty(n * self.n_outputs)
+        self.channel = np.empty(0 if self.simple else n * self.n_outputs, dtype=np.int32)
+        self.mass = np.empty(n if self.weighted else 0)
+        self.total = np.zeros(self.n_channels)
+        self.left, self.right = np.zeros(self.n_channels), np.zeros(self.n_channels)
+        self.missing_sum = np.zeros(self.n_channels)
+        self.chosen = np.zeros(self.n_features, dtype=np.int32)
+        most = max(field.n_categories.max(initial=0), 1)
+        self.group_sum = np.zeros((most, self.n_channels))
+        self.group_mass, self.group_key = np.zeros(most), np.zeros(most)
+        self.group_count = np.zeros(most, dtype=np.int64)
+        self.group_code, self.group_order, self.group_merged = np.zeros((3, most), dtype=np.int32)
+        self.best_rivals = np.zeros(max(rules.competitors, rules.surrogates) + 1, rival_dtype)
+
+    cdef Py_ssize_t n_chosen(self) noexcept nogil:
+        """Return how many features are chosen; the list ends with -1 or is full."""
+        cdef Py_ssize_t i
+        for i in range(self.n_features):
+            if self.chosen[i] < 0:
+                return i
+        return self.n_features
+
+    cdef void choose(self, const Node* node) noexcept nogil:
+        """Choose the features to look at: all, or so many at random, one of them not constant."""
+        cdef Py_ssize_t i, j, n_varying = 0, d = self.n_features
+        cdef uint64_t state = mix(node.seed)
+        cdef int32_t other
+        for i in range(d):
+            self.chosen[i] = <int32_t> i
+        if self.max_features >= d:
+            return
+        for i in range(d):
+            if i >= self.max_features and n_varying:
+                self.chosen[i] = -1
+                return
+            state = mix(state)
+            j = i + <Py_ssize_t> (state % <uint64_t> (d - i))
+            other = self.chosen[j]
+            self.chosen[j] = self.chosen[i]
+            self.chosen[i] = other
+            n_varying += not self.is_constant(node, other)
+
+    cdef bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return whether all rows have the same value: then cells are partitioned no more."""
+        cdef uint64_t first = self.cells[feature, node.start]
+        cdef uint64_t last = self.cells[feature, node.stop - 1]
+        return first >> 32 == last >> 32
+
+    cdef void prepare(self, const Node* node) noexcept nogil:
+        """Write the amounts and masses of the rows, as integers in a unit that keeps sums exact."""
+        cdef Py_ssize_t i, m = node.stop - node.start
+        cdef const int32_t* rows = &self.rows[node.start]
+        self.total_mass = <double> m
+        if self.weighted:
+            self._prepare_masses(rows, m, node.weight)
+        memset(&self.total[0], 0, self.n_channels * sizeof(double))
+        if self.classify:
+            self._prepare_classes(rows, m)
+        else:
+            self._prepare_targets(rows, m, node.weight)
+        for i in range(m * self.n_outputs):
+            self.total[0 if self.simple else self.channel[i]] += self.amount[i]
+
+    cdef void _prepare_masses(
+        self, const int32_t* rows, Py_ssize_t m, double weight
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double unit = ldexp(1.0, exponent(1.0, weight, EXACT_BITS))
+        self.total_mass = 0
+        for i in range(m):
+            self.mass[i] = rint(self.weight[rows[i]] * unit) / unit
+            self.total_mass += self.mass[i]
+
+    cdef void _prepare_classes(self, const int32_t* rows, Py_ssize_t m) noexcept nogil:
+        cdef Py_ssize_t i, output, place
+        self.unit_score = 2.0 if self.simple else 1 / LOG2 if self.criterion == ENTROPY else 1.0
+        if self.simple and not self.weighted:
+            for i in range(m):
+                self.amount[i] = <double> self.codes[rows[i], 0]
+            return
+        if self.simple:
+            for i in range(m):
+                self.amount[i] = self.mass[i] if self.codes[rows[i], 0] else 0.0
+            return
+        for i in range(m):
+            for output in range(self.n_outputs):
+                place = i * self.n_outputs + output
+                self.channel[place] = self.first_channel[output] + self.codes[rows[i], output]
+                self.amount[place] = self.mass[i] if self.weighted else 1.0
+
+    cdef void _prepare_targets(
+        self, const int32_t* rows, Py_ssize_t m, double weight
+    ) noexcept nogil:
+        cdef Py_ssize_t i, output, place
+        cdef double low, high, target, reach = 0, unit, middle
+        for output in range(self.n_outputs):
+            low, high = INFINITY, -INFINITY
+            for i in range(m):
+                target = self.y[rows[i], output]
+                low = target if target < low else low
+                high = target if target > high else high
+            # The Poisson deviance is not invariant to a shift.
+            middle = 0 if self.criterion == POISSON else low / 2 + high / 2
+            self.left[output] = middle
+            reach = max(reach, high - middle, middle - low)
+        unit = ldexp(1.0, exponent(reach, weight, EXACT_BITS))
+        self.unit_score = 1 / unit if self.criterion == POISSON else 1 / unit / unit
+        for output in range(self.n_outputs):
+            middle = self.left[output]
+            for i in range(m):
+                place = i * self.n_outputs + output
+                target = rint((self.y[rows[i], output] - middle) * unit)
+                if self.weighted:
+                    target = rint(target * self.weight[rows[i]])
+                self.amount[place] = target
+                if not self.simple:
+                    self.channel[place] = <int32_t> output
+
+    cdef void search(
+        self, const Node* node, Py_ssize_t n_chosen, int64_t number
+    ) noexcept nogil:
+        """Find the best split by the first ``n_chosen`` of the chosen features."""
+        cdef Py_ssize_t i, feature
+        cdef Split found
+        self.best.feature, self.best.gain, self.best.node = -1, -1.0, number
+        self.n_best_rivals = 0
+        for i in range(n_chosen):
+            feature = self.chosen[i]
+            if self.is_constant(node, feature):
+                continue
+            found.feature, found.gain, found.node = -1, -1.0, number
+            found.missing_left, found.subset = 0, -1
+            found.open_left, found.open_right, found.left, found.right = 0, 0, -1, -1
+            self._best_of_feature(node, feature, &found)
+            if found.feature < 0:
+                continue
+            if self.n_competitors:
+                self._keep_competitor(&found)
+            if found.gain > self.best.gain:
+                self.best = found
+        if self.n_competitors:
+            self._store_competitors(number)
+
+    cdef Py_ssize_t n_missing(self, const uint64_t* cells, Py_ssize_t m) noexcept nogil:
+        """Return how many of sorted cells are missing."""
+        cdef Py_ssize_t low = 0, high = m, middle
+        if not is_missing(cells[m - 1]):
+            return 0
+        while low < high:
+            middle = (low + high) // 2
+            if is_missing(cells[middle]):
+                high = middle
+            else:
+                low = middle + 1
+        return m - low
+
+    cdef double _sum(
+        self, const uint64_t* cells, Py_ssize_t n, double* sums
+    ) noexcept nogil:
+        """Add the amounts of cells to ``sums``; return their mass."""
+        cdef Py_ssize_t i, output, place
+        cdef double mass = 0
+        for i in range(n):
+            for output in range(self.n_outputs):
+                place = <uint32_t> cells[i] * self.n_outputs + output
+                sums[0 if self.simple else self.channel[place]] += self.amount[place]
+            mass += self.mass[<uint32_t> cells[i]] if self.weighted else 1.0
+        return mass
+
+    cdef void _best_of_feature(
+        self, const Node* node, Py_ssize_t feature, Split* found
+    ) noexcept nogil:
+        """Find the best split by a feature, with the missing values on either side."""
+        cdef Py_ssize_t m = node.stop - node.start, c
+        cdef const uint64_t* cells = &self.cells[feature, node.start]
+        cdef Py_ssize_t n_missing = self.n_missing(cells, m), n = m - n_missing
+        cdef double missing_mass = 0, all_mass = self.total_mass
+        if n == 0:
+            return
+        memset(&self.missing_sum[0], 0, self.n_channels * sizeof(double))
+        memcpy(&self.right[0], &self.total[0], self.n_channels * sizeof(double))
+        if n_missing:
+            missing_mass = self._sum(cells + n, n_missing, &self.missing_sum[0])
+        if n_missing and self.use_surrogates:
+            # A split is judged by the rows that it can tell apart.
+            for c in range(self.n_channels):
+                self.right[c] -= self.missing_sum[c]
+                self.missing_sum[c] = 0
+            all_mass -= missing_mass
+            missing_mass, n_missing = 0, 0
+        if self.n_categories[feature] > 0:
+            self._best_subset(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
+        elif self.random_thresholds:
+            self._random_split(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
+        else:
+            self._best_threshold(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
+
+    cdef bint _accept(
+        self, Split* found, Py_ssize_t feature, double gain, Py_ssize_t n_first, bint missing_left
+    ) noexcept nogil:
+        """Note a split that gains more than the one before."""
+        if not gain > found.gain:
+            return False
+        found.feature, found.gain = feature, gain
+        found.n_first, found.missing_left = n_first, missing_left
+        return True
+
+    cdef void _best_threshold(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
+    ) noexcept nogil:
+        cdef Py_ssize_t first, last, n_left, all_rows = n + n_missing
+        cdef bint missing_left
+        cdef Found best
+        cdef double gain
+        for missing_left in range(2 if n_missing else 1):
+            n_left = n_missing if missing_left else 0
+            # With i + 1 cells and the missing ones on the left, both sides have enough rows.
+            first = max(self.min_leaf - n_left - 1, 0)
+            last = min(n - 1, all_rows - self.min_leaf - n_left)
+            if self.simple and not self.weighted:
+                best = scan_counts(
+                    cells, &self.amount[0], self.missing_sum[0] if missing_left else 0.0,
+                    self.right[0], n_left, all_rows, first, last,
+                )
+            elif self.simple:
+                best = scan_masses(
+                    cells, &self.amount[0], &self.mass[0],
+                    self.missing_sum[0] if missing_left else 0.0, self.right[0],
+                    missing_mass if missing_left else 0.0, all_mass, self.min_weight, first, last,
+                )
+            else:
+                best = self._scan(cells, missing_left, missing_mass, all_mass, first, last)
+            if best.where >= 0:
+                gain = best.score / all_mass if self.simple else best.score
+                self._accept(found, feature, gain, best.where + 1, missing_left)
+            if n_missing and not missing_left:
+                self._missing_against_the_rest(feature, n, n_missing, missing_mass, all_mass, found)
+        if found.feature >= 0:
+            self._set_threshold(node, feature, cells, n, found)
+
+    cdef void _missing_against_the_rest(
+        self, Py_ssize_t feature, Py_ssize_t n, Py_ssize_t n_missing, double missing_mass,
+        double all_mass, Split* found,
+    ) noexcept nogil:
+        """Look at the split that sends missing values right and all others left."""
+        cdef Py_ssize_t c
+        cdef double gain
+        if n < self.min_leaf or n_missing < self.min_leaf:
+            return
+        for c in range(self.n_channels):
+            self.left[c] = self.right[c] - self.missing_sum[c]
+        gain = self._gain(all_mass - missing_mass, all_mass)
+        self._accept(found, feature, gain, n, False)
+
+    cdef void _set_threshold(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Split* found,
+    ) noexcept nogil:
+        """Set the threshold between the last cell on the left and the next one."""
+        if found.n_first == n:
+            found.threshold = INFINITY
+            return
+        cdef int64_t low = self.rows[node.start + <uint32_t> cells[found.n_first - 1]]
+        cdef int64_t high = self.rows[node.start + <uint32_t> cells[found.n_first]]
+        found.threshold = between(self.X[low, feature], self.X[high, feature])
+
+    cdef Found _scan(
+        self, const uint64_t* cells, bint missing_left, double missing_mass, double all_mass,
+        Py_ssize_t first, Py_ssize_t last,
+    ) noexcept nogil:
+        """Find the best split for any criterion, weights and targets."""
+        cdef Found found
+        cdef Py_ssize_t i
+        cdef double mass = 0, gain
+        found.score, found.where = -1.0, -1
+        memset(&self.left[0], 0, self.n_channels * sizeof(double))
+        if missing_left:
+            memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
+            mass = missing_mass
+        if first > 0:
+            mass += self._sum(cells, first, &self.left[0])
+        for i in range(first, last):
+            mass += self._sum(cells + i, 1, &self.left[0])
+            if (cells[i] ^ cells[i + 1]) >> 32 == 0:
+                continue
+            gain = self._gain(mass, all_mass)
+            if gain > found.score:
+                found.score, found.where = gain, i
+        return found
+
+    cdef double _gain(self, double mass, double all_mass) noexcept nogil:
+        """Return by how much a split with the sums ``left`` reduces the loss; -1 if not allowed.
+
+        The sums of the node are in ``right``, left and right together. The loss is in the unit of
+        the node: ``unit_score`` makes it that of the impurity times the weight.
+        """
+        cdef double rest = all_mass - mass, gain = 0, deviation, part, other
+        cdef Py_ssize_t c
+        if mass < self.min_weight or rest < self.min_weight or mass <= 0 or rest <= 0:
+            return -1.0
+        if self.criterion == QUADRATIC:
+            for c in range(1 if self.simple else self.n_channels):
+                deviation = self.left[c] * rest - (self.right[c] - self.left[c]) * mass
+                gain += deviation * deviation
+            return gain / (mass * rest) / all_mass
+        if self.criterion == ENTROPY:
+            for c in range(self.n_channels):
+                part, other = self.left[c], self.right[c] - self.left[c]
+                gain += self._x_log_x(part) + self._x_log_x(other) - self._x_log_x(part + other)
+            other = self._x_log_x(mass) + self._x_log_x(rest) - self._x_log_x(all_mass)
+            gain -= self.n_outputs * other
+            return max(gain, 0.0)
+        for c in range(self.n_channels):
+            part, other = self.left[c], self.right[c] - self.left[c]
+            if part <= 0 or other <= 0:
+                return -1.0
+            gain += part * log(part / mass) + other * log(other / rest)
+            gain -= (part + other) * log((part + other) / all_mass)
+        return max(gain, 0.0)
+
+    cdef double _x_log_x(self, double x) noexcept nogil:
+        if self.counted_logs:
+            return self.x_log_x[<Py_ssize_t> x]
+        return x * log(x) if x > 0 else 0.0
+
+    cdef void _random_split(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
+    ) noexcept nogil:
+        """Look at one threshold, uniform between the least and the largest value of the node."""
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef uint64_t draw = mix(node.seed ^ mix(<uint64_t> feature + 1))
+        cdef double low = self.X[rows[<uint32_t> cells[0]], feature]
+        cdef double high = self.X[rows[<uint32_t> cells[n - 1]], feature]
+        cdef double u = uniform(draw), threshold, mass
+        cdef Py_ssize_t here = 0, end = n, middle, n_left
+        cdef bint missing_left = n_missing > 0 and mix(draw + 1) >> 63
+        threshold = low * (1 - u) + high * u
+        if not low <= threshold < high:
+            threshold = low
+        while here < end:
+            middle = (here + end) // 2
+            if self.X[rows[<uint32_t> cells[middle]], feature] <= threshold:
+                here = middle + 1
+            else:
+                end = middle
+        n_left = here + (n_missing if missing_left else 0)
+        if n_left < self.min_leaf or n + n_missing - n_left < self.min_leaf:
+            return
+        memset(&self.left[0], 0, self.n_channels * sizeof(double))
+        mass = self._sum(cells, here, &self.left[0])
+        if missing_left:
+            mass += missing_mass
+            for middle in range(self.n_channels):
+                self.left[middle] += self.missing_sum[middle]
+        if self._accept(found, feature, self._gain(mass, all_mass), here, missing_left):
+            found.threshold = threshold
+
+    cdef Py_ssize_t group(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil:
+        """Sum up the rows of each category; return how many categories there are."""
+        cdef Py_ssize_t i = 0, g = 0, begin
+        while i < n:
+            begin = i
+            while i < n and rank_of(cells[i]) == rank_of(cells[begin]):
+                i += 1
+            memset(&self.group_sum[g, 0], 0, self.n_channels * sizeof(double))
+            self.group_mass[g] = self._sum(cells + begin, i - begin, &self.group_sum[g, 0])
+            self.group_count[g] = i - begin
+            self.group_code[g] = <int32_t> rank_of(cells[begin])
+            g += 1
+        return g
+
+    cdef void _best_subset(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
+    ) noexcept nogil:
+        """Find the best subset of categories among those of an order.
+
+        For one target or two classes the best of all subsets is a beginning of the categories in
+        the order of their means (Breiman et al., 1984). Otherwise the orders of the means of every
+        channel, a class against the rest or a target, are tried. ``n_first`` of the split is the
+        channel and the number of categories on the left, in one number.
+        """
+        cdef Py_ssize_t n_groups = self.group(cells, n), pivot, g, c, group, n_left
+        cdef Py_ssize_t n_pivots = 1 if self.simple else self.n_channels
+        cdef double mass, gain
+        cdef bint missing_left
+        if self.classify and self.n_channels == 2:
+            n_pivots = 1
+        for pivot in range(n_pivots):
+            self.order_groups(n_groups, pivot)
+            for missing_left in range(2 if n_missing else 1):
+                memset(&self.left[0], 0, self.n_channels * sizeof(double))
+                mass, n_left = 0, 0
+                if missing_left:
+                    memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
+                    mass, n_left = missing_mass, n_missing
+                for g in range(n_groups - (1 if missing_left or not n_missing else 0)):
+                    group = self.group_order[g]
+                    for c in range(1 if self.simple else self.n_channels):
+                        self.left[c] += self.group_sum[group, c]
+                    mass += self.group_mass[group]
+                    n_left += self.group_count[group]
+                    if n_left < self.min_leaf or n + n_missing - n_left < self.min_leaf:
+                        continue
+                    gain = self._gain(mass, all_mass)
+                    self._accept(
+                        found, feature, gain, pivot * (n_groups + 1) + g + 1, missing_left
+                    )
+        found.threshold = 0.0
+
+    cdef void order_groups(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil:
+        """Order the categories by their mean of a channel, those with equal means by their code."""
+        cdef Py_ssize_t g, width = 1, begin, middle, end
+        for g in range(n_groups):
+            self.group_order[g] = <int32_t> g
+            self.group_key[g] = 0
+            if self.group_mass[g] > 0:
+                self.group_key[g] = self.group_sum[g, pivot] / self.group_mass[g]
+        while width < n_groups:  # a merge sort keeps the order of the codes
+            begin = 0
+            while begin < n_groups:
+                middle, end = min(begin + width, n_groups), min(begin + 2 * width, n_groups)
+                self._merge_groups(begin, middle, end)
+                begin = end
+            memcpy(&self.group_order[0], &self.group_merged[0], n_groups * sizeof(int32_t))
+            width *= 2
+
+    cdef void _merge_groups(
+        self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end
+    ) noexcept nogil:
+        cdef Py_ssize_t left = begin, right = middle, here
+        cdef int32_t a, b
+        for here in range(begin, end):
+            a = self.group_order[left] if left < middle else -1
+            b = self.group_order[right] if right < end else -1
+            if b < 0 or (a >= 0 and self.group_key[a] <= self.group_key[b]):
+                self.group_merged[here] = a
+                left += 1
+            else:
+                self.group_merged[here] = b
+                right += 1
+
+    cdef void _keep_competitor(self, const Split* found) noexcept nogil:
+        cdef Rival rival
+        rival.node, rival.feature, rival.threshold = found.node, found.feature, found.threshold
+        rival.gain, rival.adjusted, rival.subset, rival.flipped = found.gain, 0.0, -1, 0
+        self.rank_rival(self.n_competitors + 1, &rival)
+
+    cdef void _store_competitors(self, int64_t number) noexcept nogil:
+        """Store the best splits of the features; the very best one is among them."""
+        cdef Py_ssize_t i
+        for i in range(self.n_best_rivals):
+            self.competitors[self.n_competing] = self.best_rivals[i]
+            self.competitors[self.n_competing].gain *= self.unit_score
+            self.n_competing += 1
+
+    cdef Py_ssize_t rank_rival(self, Py_ssize_t most, const Rival* rival) noexcept nogil:
+        """Insert a rival into the best of the node, after those as good; return its place or -1."""
+        cdef Py_ssize_t here = self.n_best_rivals
+        while here > 0 and self.best_rivals[here - 1].gain < rival.gain:
+            here -= 1
+        if here >= most:
+            return -1
+        cdef Py_ssize_t i = min(self.n_best_rivals, most - 1)
+        while i > here:
+            self.best_rivals[i] = self.best_rivals[i - 1]
+            i -= 1
+        self.best_rivals[here] = rival[0]
+        self.n_best_rivals = min(self.n_best_rivals + 1, most)
+        return here
