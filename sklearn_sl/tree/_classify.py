@@ -52,7 +52,7 @@ class ClassificationTreeMixin(TreeMixin):
             raise ValueError("priors and cost_matrix are for a single output.")
         factor = self._class_factors(y, codes, classes, weight)
         counted = weight if factor is None else times(factor, weight)
-        self._cost = self._check_cost(n_classes[0])
+        self._cost = self._check_cost(int(n_classes[0]))
         if self._cost is None:
             return Target(codes, weight, n_classes=n_classes, counted=counted)
         # The altered priors of CART: a class counts by what its mistakes cost.

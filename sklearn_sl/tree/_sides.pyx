@@ -145,7 +145,7 @@ cdef class Division(SplitSearch):
         cdef Rival rival
         # Rows that the split does not know are neither left nor right while surrogates are sought.
         for i in range(n, m):
-            self.side[<uint32_t> cells[i]] = 2
+            self.side[<uint32_t> cells[i]] = UNKNOWN
         self.n_best_rivals = 0
         for feature in range(self.n_features):
             if feature == self.best.feature or self.is_constant(node, feature):
@@ -194,10 +194,10 @@ cdef class Division(SplitSearch):
                 all_left += mass
             elif side == 0:
                 all_right += mass
-            n_shared += side != 2
+            n_shared += side != UNKNOWN
         for i in range(n - 1):
             side = self.side[<uint32_t> cells[i]]
-            if side == 2:
+            if side == UNKNOWN:
                 continue
             mass = self._row_weight(node, <uint32_t> cells[i])
             if side == 1:
@@ -206,7 +206,7 @@ cdef class Division(SplitSearch):
                 left_of_right += mass
             n_left += 1
             next_known = i + 1
-            while next_known < n and self.side[<uint32_t> cells[next_known]] == 2:
+            while next_known < n and self.side[<uint32_t> cells[next_known]] == UNKNOWN:
                 next_known += 1
             if next_known == n:
                 break
@@ -253,13 +253,13 @@ cdef class Division(SplitSearch):
                 i += 1
             if left + right > 0:
                 self.group_code[g] = <int32_t> rank_of(cells[begin])
-                self.group_left[g] = 1 if left > right else 0 if left < right else 2
+                self.group_left[g] = 1 if left > right else 0 if left < right else UNKNOWN
                 self.group_mass[g] = max(left, right)
                 all_left[0] += left
                 all_right[0] += right
                 g += 1
         for i in range(g):
-            if self.group_left[i] == 2:  # undecided: with the majority
+            if self.group_left[i] == UNKNOWN:  # undecided: with the majority
                 self.group_left[i] = all_left[0] > all_right[0]
         return g
 
@@ -293,15 +293,15 @@ cdef class Division(SplitSearch):
             row = self.rows[node.start + <uint32_t> cells[i]]
             for s in range(first, self.n_substitutes):
                 side = self._surrogate_side(&self.surrogates[s], row)
-                if side != 2:
+                if side != UNKNOWN:
                     self.side[<uint32_t> cells[i]] = side
                     break
 
     cdef uint8_t _surrogate_side(self, const Rival* rival, Py_ssize_t row) noexcept nogil:
-        """Return 1 for left, 0 for right, and 2 if the surrogate does not know."""
+        """Return 1 for left, 0 for right, or UNKNOWN."""
         cdef double value = self.X[row, rival.feature]
         if isnan(value):
-            return 2
+            return UNKNOWN
         if rival.subset >= 0:
             return side_of_category(&self.subsets[rival.subset], <int32_t> value)
         return (value <= rival.threshold) != rival.flipped
