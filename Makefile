@@ -11,8 +11,10 @@ SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -nam
 demo: .venv/plot.stamp
 	$(BIN)/python -m sklearn_sl compare --quick --out report.html
 
+# Two tests at a time, and afterwards those that look at the clock.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --quiet -n 2 --dist loadgroup -m 'not slow and not alone'
+	$(BIN)/python -m pytest --quiet -m 'alone and not slow'
 
 test-slow: .venv/test.stamp
 	$(BIN)/python -m pytest -m slow

@@ -174,7 +174,6 @@ OWN_CONFIGS["MulticlassSVC"] = [
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
     OWN_CONFIGS[name] = [{"categorical_features": [1]}]
-OWN_CONFIGS["DecisionTreeClassifier"].append({"priors": {"high": 0.2, "low": 0.5, "middle": 0.3}})
 OWN_CONFIGS["DecisionTreeRegressor"].append({"criterion": "poisson"})
 OWN_CONFIGS["DecisionTreeRegressorCV"] = [{"cv": 3, "criterion": "poisson", "rule": "1se"}]
 

@@ -31,6 +31,7 @@ from _checks import (
     take,
     takes_weights,
 )
+from _clock import slowness
 from conftest import ALGEBRA, EXACT, SINGLE
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
@@ -103,6 +104,7 @@ def ends_with_array_api():
     return json.loads(run.stdout)
 
 
+@pytest.mark.xdist_group("array api")  # which share the fixture
 @for_every_contract
 def test_contract_is_not_vacuous_and_holds_with_array_api(estimator, ends_with_array_api):
     ends = ends_with_array_api[label(estimator)]
@@ -418,6 +420,7 @@ def seconds_to_answer(model, data, delay):
         signal.signal(signal.SIGALRM, previous)
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 @pytest.mark.parametrize(("estimator", "n_samples", "n_features"), long_fits())
 def test_interrupt_is_answered_at_once_and_leaves_the_old_model(estimator, n_samples, n_features):
@@ -437,8 +440,8 @@ def test_interrupt_is_answered_at_once_and_leaves_the_old_model(estimator, n_sam
 
 def assert_answers_in_time(model, data, delay):
     """Check the state after each interrupt and the best answer of three: machines are busy."""
-    state, answers = dict(vars(model)), []
-    while len(answers) < 3 and min(answers, default=np.inf) > ANSWER_SECONDS:
+    state, answers, allowed = dict(vars(model)), [], ANSWER_SECONDS * slowness()
+    while len(answers) < 3 and min(answers, default=np.inf) > allowed:
         answer = seconds_to_answer(model, data, delay)
         if answer is None:  # faster than when its duration was taken
             vars(model).clear()
@@ -447,4 +450,4 @@ def assert_answers_in_time(model, data, delay):
         else:
             answers.append(answer)
             assert_same_state(model, state)
-    assert min(answers) <= ANSWER_SECONDS
+    assert min(answers) <= allowed

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.alone
+
 PATH = Path(__file__).parents[1] / "benchmarks" / "_harness.py"
 
 

@@ -98,6 +98,12 @@ cdef Found scan_masses(
     double left_mass, double all_mass, double least_mass, Py_ssize_t first, Py_ssize_t last,
 ) noexcept nogil
 
+cdef Found scan_classes(
+    const uint64_t* cells, const int32_t* channel, const double* mass, const double* logs,
+    double* left, const double* total, Py_ssize_t n_channels, double left_mass, double all_mass,
+    double least_mass, Py_ssize_t first, Py_ssize_t last,
+) noexcept nogil
+
 cdef void partition_cells(
     uint64_t* cells, Py_ssize_t n, const uint32_t* fate, uint64_t* scratch, bint keep_left,
     bint keep_right,

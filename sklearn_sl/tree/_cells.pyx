@@ -5,7 +5,7 @@ A cell is ``rank << 32 | i``: the rank of a value in its column, and a row. Miss
 highest rank, ``MISSING``.
 """
 
-from libc.math cimport isnan
+from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -129,6 +129,50 @@ cdef Found scan_masses(
             if score > found.score:
                 found.score, found.where = score, i
                 hurdle = score * (1 - 1e-14)
+    return found
+
+
+cdef Found scan_classes(
+    const uint64_t* cells, const int32_t* channel, const double* mass, const double* logs,
+    double* left, const double* total, Py_ssize_t n_channels, double left_mass, double all_mass,
+    double least_mass, Py_ssize_t first, Py_ssize_t last,
+) noexcept nogil:
+    """Find the best split like ``scan_counts`` for classes whose masses are integers.
+
+    With the masses ``l`` and ``r`` of the classes on the left and right, and their sums ``L`` and
+    ``R``, the score is ``sum l**2 / L + sum r**2 / R``; or with a table ``logs`` of ``x log x``,
+    ``sum l log l + sum r log r - L log L - R log R``. ``mass`` is NULL if all rows have mass one.
+    """
+    cdef Found found
+    cdef Py_ssize_t i, c
+    cdef uint32_t row
+    cdef double w = 1, rest, score, squares_left = 0, squares_right = 0
+    found.score, found.where = -INFINITY, -1
+    for c in range(n_channels):
+        squares_left += left[c] * left[c]
+        squares_right += (total[c] - left[c]) * (total[c] - left[c])
+    for i in range(last):
+        row = <uint32_t> cells[i]
+        c = channel[row]
+        if mass:
+            w = mass[row]
+        squares_left += w * (2 * left[c] + w)
+        squares_right -= w * (2 * (total[c] - left[c]) - w)
+        left[c] += w
+        left_mass += w
+        rest = all_mass - left_mass
+        if i < first or (cells[i] ^ cells[i + 1]) >> 32 == 0:
+            continue
+        if left_mass < least_mass or rest < least_mass or left_mass <= 0 or rest <= 0:
+            continue
+        if logs:
+            score = -(logs[<Py_ssize_t> left_mass] + logs[<Py_ssize_t> rest])
+            for c in range(n_channels):
+                score += logs[<Py_ssize_t> left[c]] + logs[<Py_ssize_t> (total[c] - left[c])]
+        else:
+            score = (squares_left * rest + squares_right * left_mass) / (left_mass * rest)
+        if score > found.score:
+            found.score, found.where = score, i
     return found
 
 

@@ -22,7 +22,7 @@ SLICE = 4e6
 SHARED = 5e5
 # ... which come back so often, in case another one has run out of nodes.
 SHORT_SLICE = 2e5
-# Integer weights up to so many times their number have a table of x log x.
+# Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
 # Integer weights up to this sum are taken as they are: sums of targets stay exact.
 MOST_REPETITIONS = 2**40
@@ -95,15 +95,13 @@ class Field:
             self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
         self.n_channels = int(self.first_channel[-1])
         self.total_weight = float(len(rows) if weight is None else self.weight.sum())
-        self.x_log_x = self._table_of_logs() if entropy else np.empty(0)
-
-    def _table_of_logs(self):
-        """Return ``x log x`` for the masses that can occur, if these are integers."""
         integers = np.all(self.weight == np.rint(self.weight))
-        if not integers or self.total_weight > MOST_COUNTS * len(self.rows):
-            return np.empty(0)
-        x = np.arange(int(self.total_weight) + 1, dtype=np.float64)
-        return x * np.log(np.maximum(x, 1))
+        # Whether the masses of classes are integers, and not much larger than their number.
+        self.counted = bool(
+            n_classes is not None and integers and self.total_weight <= MOST_COUNTS * len(rows)
+        )
+        x = np.arange(int(self.total_weight) + 1 if entropy and self.counted else 0)
+        self.x_log_x = x * np.log(np.maximum(x, 1))
 
 
 def unit_of(weight):

@@ -9,7 +9,7 @@ cdef class SplitSearch(Impurity):
     cdef uint64_t[:, ::1] cells
     cdef const int32_t[::1] n_categories
     cdef const double[::1] x_log_x
-    cdef bint simple, counted_logs, random_thresholds, use_surrogates
+    cdef bint simple, counted, random_thresholds, use_surrogates
     cdef Py_ssize_t n_features, min_leaf, max_features, n_competitors
     cdef double min_weight
     # one entry a row
@@ -70,7 +70,8 @@ cdef class SplitSearch(Impurity):
         double all_mass, Py_ssize_t first, Py_ssize_t last,
     ) noexcept nogil
     cdef double _gain(self, double mass, double all_mass) noexcept nogil
-    cdef double _x_log_x(self, double x) noexcept nogil
+    cdef double _score_of_counts(self, double mass, double rest) noexcept nogil
+    cdef double _score_of_node(self, double all_mass) noexcept nogil
     cdef void _random_split(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,

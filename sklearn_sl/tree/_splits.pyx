@@ -26,6 +26,7 @@ from sklearn_sl.tree._cells cimport (
     is_missing,
     mix,
     rank_of,
+    scan_classes,
     scan_counts,
     scan_masses,
     uniform,
@@ -50,7 +51,8 @@ cdef class SplitSearch(Impurity):
         super().__init__(field, rules)
         self.X, self.cells, self.x_log_x = field.X, field.cells, field.x_log_x
         self.n_categories, self.n_features = field.n_categories, field.X.shape[1]
-        self.counted_logs = field.x_log_x.shape[0] > 0
+        # Classes by number, or by integer weights: squares and logarithms of them are at hand.
+        self.counted = field.counted and self.n_outputs == 1
         self.random_thresholds, self.use_surrogates = rules.random_thresholds, rules.surrogates > 0
         self.max_features, self.n_competitors = rules.max_features, rules.competitors
         self.min_leaf, self.min_weight = rules.min_samples_leaf, rules.min_weight_leaf
@@ -343,6 +345,14 @@ cdef class SplitSearch(Impurity):
         if missing_left:
             memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
             mass = missing_mass
+        if self.counted:
+            found = scan_classes(
+                cells, &self.channel[0], &self.mass[0] if self.weighted else NULL,
+                &self.x_log_x[0] if self.criterion == ENTROPY else NULL, &self.left[0],
+                &self.right[0], self.n_channels, mass, all_mass, self.min_weight, first, last,
+            )
+            found.score = max(found.score - self._score_of_node(all_mass), 0.0)
+            return found
         if first > 0:
             mass += self._sum(cells, first, &self.left[0])
         for i in range(first, last):
@@ -364,6 +374,8 @@ cdef class SplitSearch(Impurity):
         cdef Py_ssize_t c
         if mass < self.min_weight or rest < self.min_weight or mass <= 0 or rest <= 0:
             return -1.0
+        if self.counted:
+            return max(self._score_of_counts(mass, rest) - self._score_of_node(all_mass), 0.0)
         if self.criterion == QUADRATIC:
             for c in range(1 if self.simple else self.n_channels):
                 deviation = self.left[c] * rest - (self.right[c] - self.left[c]) * mass
@@ -372,9 +384,8 @@ cdef class SplitSearch(Impurity):
         if self.criterion == ENTROPY:
             for c in range(self.n_channels):
                 part, other = self.left[c], self.right[c] - self.left[c]
-                gain += self._x_log_x(part) + self._x_log_x(other) - self._x_log_x(part + other)
-            other = self._x_log_x(mass) + self._x_log_x(rest) - self._x_log_x(all_mass)
-            gain -= self.n_outputs * other
+                gain += x_log_x(part) + x_log_x(other) - x_log_x(part + other)
+            gain -= self.n_outputs * (x_log_x(mass) + x_log_x(rest) - x_log_x(all_mass))
             return max(gain, 0.0)
         for c in range(self.n_channels):
             part, other = self.left[c], self.right[c] - self.left[c]
@@ -384,10 +395,33 @@ cdef class SplitSearch(Impurity):
             gain -= (part + other) * log((part + other) / all_mass)
         return max(gain, 0.0)
 
-    cdef double _x_log_x(self, double x) noexcept nogil:
-        if self.counted_logs:
-            return self.x_log_x[<Py_ssize_t> x]
-        return x * log(x) if x > 0 else 0.0
+    cdef double _score_of_counts(self, double mass, double rest) noexcept nogil:
+        """Return the score of ``scan_classes`` for the sums ``left``."""
+        cdef double squares_left = 0, squares_right = 0, part, other, score
+        cdef Py_ssize_t c
+        if self.criterion == ENTROPY:
+            score = -(self.x_log_x[<Py_ssize_t> mass] + self.x_log_x[<Py_ssize_t> rest])
+            for c in range(self.n_channels):
+                part, other = self.left[c], self.right[c] - self.left[c]
+                score += self.x_log_x[<Py_ssize_t> part] + self.x_log_x[<Py_ssize_t> other]
+            return score
+        for c in range(self.n_channels):
+            part, other = self.left[c], self.right[c] - self.left[c]
+            squares_left += part * part
+            squares_right += other * other
+        return (squares_left * rest + squares_right * mass) / (mass * rest)
+
+    cdef double _score_of_node(self, double all_mass) noexcept nogil:
+        """Return what remains of the score without a split."""
+        cdef double score = 0
+        cdef Py_ssize_t c
+        if self.criterion == ENTROPY:
+            for c in range(self.n_channels):
+                score += self.x_log_x[<Py_ssize_t> self.right[c]]
+            return score - self.x_log_x[<Py_ssize_t> all_mass]
+        for c in range(self.n_channels):
+            score += self.right[c] * self.right[c]
+        return score / all_mass
 
     cdef void _random_split(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
@@ -535,3 +569,7 @@ cdef class SplitSearch(Impurity):
         self.best_rivals[here] = rival[0]
         self.n_best_rivals = min(self.n_best_rivals + 1, most)
         return here
+
+
+cdef inline double x_log_x(double x) noexcept nogil:
+    return x * log(x) if x > 0 else 0.0

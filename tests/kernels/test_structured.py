@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from _clock import slowness
 from conftest import ALGEBRA, EXACT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -425,7 +426,7 @@ def test_gaussian_process_learns_the_base_of_sets(rng):
         ("ACGT", TypeError, r"X is a single str: pass a list of strings, such as \[X\]"),
         (b"ACGT", TypeError, "X is a single bytes"),
         (3.0, TypeError, "X must be a sequence of strings, got float"),
-        ({"a", "b"}, TypeError, "X must be a sequence of strings, got set"),
+        ({"a"}, TypeError, "X must be a sequence of strings, got set"),
         (sp.eye_array(3), TypeError, "X must be a sequence of strings"),
         ([], ValueError, "X has 0 samples"),
         (["a", "b", "c", np.nan], TypeError, r"X\[3\] is nan .*: string kernels need str; drop"),
@@ -531,6 +532,7 @@ def test_overflowing_intersection_is_explained():
     ],
     ids=repr,
 )
+@pytest.mark.alone
 def test_ctrl_c_is_answered_within_a_fifth_of_a_second(rng, kernel, n, length):
     X = [bytes(row) for row in rng.integers(65, 91, (n, length)).astype(np.uint8)]
     pressed = []
@@ -543,4 +545,4 @@ def test_ctrl_c_is_answered_within_a_fifth_of_a_second(rng, kernel, n, length):
     with pytest.raises(KeyboardInterrupt):
         timer.start()
         kernel(X)
-    assert time.perf_counter() - pressed[0] < 0.2
+    assert time.perf_counter() - pressed[0] < 0.2 * slowness()

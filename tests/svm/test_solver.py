@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _clock import slowness
 from conftest import ALGEBRA, EXACT, needs_callbacks, solver
 from reference.smo import smo
 from sklearn import svm as peer
@@ -200,7 +201,7 @@ def test_linear_machine_with_a_large_cost_does_not_crawl():
     start = time.perf_counter()
     model = SVC(kernel="linear", C=1e4).fit(100 * X, sign)
     assert model.converged_
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 20 * slowness()
 
 
 def test_unbounded_dual_is_an_error():

@@ -127,7 +127,7 @@ def test_fitted_tree_is_the_best_of_the_table(rng, search, data):
         (DecisionTreeRegressorCV(), numbers, "neg_mean_absolute_error"),
         (DecisionTreeRegressorCV(), numbers, get_scorer("r2")),
     ],
-    ids=str,
+    ids=["balanced accuracy", "area under the curve", "absolute error", "a scorer"],
 )
 def test_scores_are_those_of_a_grid_search(rng, search, data, scoring):
     X, y = data(rng)

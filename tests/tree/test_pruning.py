@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from _clock import slowness
 from conftest import ALGEBRA, EXACT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -243,7 +244,7 @@ def test_a_long_chain_is_pruned_at_once():
     path = model.ccp_path_
     pruned = model.prune(n_leaves=10)
     predictions = model.predict_path(X[:20])
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 2 * slowness()
     assert path.n_leaves[-1] == 1
     assert pruned.get_n_leaves() <= 10
     assert predictions.shape == (len(path.alphas), 20)
@@ -254,7 +255,7 @@ def test_pruning_many_leaves_is_as_fast_as_sorting_them(rng):
     model = DecisionTreeRegressor().fit(X, y)
     start = time.perf_counter()
     path = model.ccp_path_
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 2 * slowness()
     assert path.n_leaves[0] == model.prune(0).get_n_leaves() > 19_900
     assert len(path.alphas) > 5_000
     assert np.all(np.diff(path.risks) > 0)
