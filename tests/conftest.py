@@ -31,9 +31,9 @@ settings.register_profile("suite", deadline=None, derandomize=True, max_examples
 settings.load_profile("suite")
 
 
-def pytest_itemcollected(item):
-    """Leave addresses out of the names of tests: they must be the same in every process."""
-    item._nodeid = re.sub(r" ?at ?0x[0-9a-f]+", "", item._nodeid)
+def without_addresses(value):
+    """Return the name of a parameter, the same in every process."""
+    return re.sub(r" ?at ?0x[0-9a-f]+", "", str(value))
 
 
 @pytest.fixture(scope="session", autouse=True)

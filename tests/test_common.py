@@ -32,7 +32,7 @@ from _checks import (
     takes_weights,
 )
 from _clock import slowness
-from conftest import ALGEBRA, EXACT, SINGLE
+from conftest import ALGEBRA, EXACT, SINGLE, without_addresses
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
@@ -50,8 +50,11 @@ for_every_weighted_configuration = pytest.mark.parametrize(
 )
 # scikit-learn < 1.9 hands pytest a generator, which pytest 9 deprecates.
 scikit_learn_checks = parametrize_with_checks(configurations())
+name_of_check = scikit_learn_checks.kwargs["ids"]
 for_every_check = pytest.mark.parametrize(
-    scikit_learn_checks.args[0], list(scikit_learn_checks.args[1]), **scikit_learn_checks.kwargs
+    scikit_learn_checks.args[0],
+    list(scikit_learn_checks.args[1]),
+    ids=lambda part: without_addresses(name_of_check(part)),
 )
 
 

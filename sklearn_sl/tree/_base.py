@@ -95,6 +95,8 @@ class TreeMixin(FeatureMixin):
         X, y, weight = self._read_training_set(X, y, sample_weight)
         target = self._encode(y, weight)
         self.n_outputs_ = target.values.shape[1]
+        self.max_features_ = self._count_features(X.shape[1])
+        self._seed = self._draw_seed(X.shape[1])
         columns = SortedColumns(X, self._n_categories(), self._n_threads)
         with Progress(self, name="slice", total=None) as progress:
 
@@ -105,6 +107,12 @@ class TreeMixin(FeatureMixin):
 
             tree = self._grow(columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse)
         return columns, target, tree
+
+    def _draw_seed(self, n_features):
+        """Return the number that all random choices of the fit follow from, those of folds too."""
+        if self.splitter == "best" and self.max_features_ >= n_features:
+            return 0
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     @property
     def _n_threads(self):
@@ -126,10 +134,7 @@ class TreeMixin(FeatureMixin):
             reuse=reuse,
         )
         rules = self._rules(len(field.rows), field.total_weight, columns.X.shape[1])
-        seed = 0
-        if rules.random_thresholds or rules.max_features < columns.X.shape[1]:
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        grown = grow(field, rules, seed=int(seed), n_threads=n_threads, watch=watch)
+        grown = grow(field, rules, seed=self._seed, n_threads=n_threads, watch=watch)
         tree = make_tree(
             grown,
             field,
@@ -150,7 +155,6 @@ class TreeMixin(FeatureMixin):
             value if isinstance(value, Integral) else math.ceil(value * n_samples)
             for value in (self.min_samples_leaf, self.min_samples_split)
         )
-        self.max_features_ = self._count_features(n_features)
         return Rules(
             criterion=CRITERIA[self.criterion],
             random_thresholds=self.splitter == "random",

@@ -182,7 +182,7 @@ cdef class Worker(Division):
         return int(self.pending_number[place]), np.asarray(self.pending)[place:place + 1].copy()
 
     def raise_largest(self):
-        """Let the largest pending node be the next one."""
+        """Let the largest pending node be the next one; return how many rows it has."""
         cdef Py_ssize_t i, last = self.n_pending - 1, largest = last
         for i in range(self.n_pending):
             if (
@@ -194,6 +194,7 @@ cdef class Worker(Division):
         self.pending_number[largest], self.pending_number[last] = (
             self.pending_number[last], self.pending_number[largest]
         )
+        return self.pending[last].stop - self.pending[last].start
 
     def consider(self, int64_t number, Node[::1] node, const int32_t[::1] features):
         """Return the best split of a node by some of its features, as a record."""

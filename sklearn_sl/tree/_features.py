@@ -16,10 +16,12 @@ class FeatureMixin:
         Missing values, and categories that are not known, are NaN.
         """
         if reset:
-            validate_data(self, X, reset=True, skip_check_array=True)
-            self.is_categorical_ = categorical_mask(
-                X, self.categorical_features, getattr(self, "feature_names_in_", None)
-            )
+            self.is_categorical_ = None
+            by_dtype = isinstance(self.categorical_features, str)
+            if hasattr(X, "dtypes") if by_dtype else self.categorical_features is not None:
+                validate_data(self, X, reset=True, skip_check_array=True)
+                names = getattr(self, "feature_names_in_", None)
+                self.is_categorical_ = categorical_mask(X, self.categorical_features, names)
         if self.is_categorical_ is None:
             return validate_data(self, X, reset=reset, **NUMBERS)
         validate_data(self, X, reset=reset, skip_check_array=True)

@@ -175,15 +175,10 @@ class Crew:
                 self._grow_one(first.top())
             self._tell()
         while first.n_pending and not self.over:
-            first.raise_largest()
-            found = first.top()
-            if self._size(found[1]) <= self.large:
+            if first.raise_largest() * first.n_columns <= self.large:
                 return
-            self._grow_one(found)
+            self._grow_one(first.top())
             self._tell()
-
-    def _size(self, node):
-        return float(node["stop"][0] - node["start"][0]) * self.workers[0].n_columns
 
     def _grow_one(self, found):
         """Grow one node: look at its features side by side, then partition them side by side."""
@@ -290,6 +285,8 @@ def best_of(splits):
 
 def gather(results):
     """Return the results of all workers as one, with nodes numbered from zero."""
+    if len(results) == 1:
+        return Grown(*results[0])
     nodes, values, splits, competitors, surrogates, subsets = zip(*results, strict=True)
     offset = np.cumsum([0] + [len(part) for part in nodes])[:-1]
     subset_offset = np.cumsum([0] + [len(part) for part in subsets])[:-1]

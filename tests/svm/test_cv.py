@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from conftest import ALGEBRA, EXACT, needs_callbacks
+from conftest import ALGEBRA, EXACT, needs_callbacks, without_addresses
 from sklearn import svm as peer
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_friedman1
@@ -314,7 +314,7 @@ def test_splitters_and_their_number_of_folds(cv):
         ({"cv": [(np.arange(5), np.arange(5, 10))]}, "one class only"),
         ({"scoring": lambda *a: np.nan}, "NaN for all"),
     ],
-    ids=str,
+    ids=without_addresses,
 )
 def test_searches_without_a_meaning_are_refused(params, message):
     with pytest.raises(ValueError, match=message):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from conftest import ALGEBRA, EXACT, SINGLE
+from conftest import ALGEBRA, EXACT, SINGLE, without_addresses
 from sklearn import svm as neighbour
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -406,7 +406,9 @@ def test_precomputed_regression_is_that_of_its_kernel(rng):
 
 
 @pytest.mark.parametrize(
-    "kernel", [linear_kernel, Gaussian(gamma=0.3), RBF(1.5), 0.5 * Linear() + Gaussian()], ids=str
+    "kernel",
+    [linear_kernel, Gaussian(gamma=0.3), RBF(1.5), 0.5 * Linear() + Gaussian()],
+    ids=without_addresses,
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_functions_and_objects_make_whole_matrices(kernel, n_classes, rng):
