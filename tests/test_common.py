@@ -27,6 +27,7 @@ from _checks import (
     outputs,
     private_checks,
     problem,
+    representatives,
     split_by_group,
     take,
     takes_weights,
@@ -43,7 +44,7 @@ from sklearn.utils.validation import check_is_fitted
 import sklearn_sl.base
 from sklearn_sl._discovery import all_estimators
 
-for_every_contract = pytest.mark.parametrize("estimator", configurations(), ids=label)
+for_every_contract = pytest.mark.parametrize("estimator", representatives(), ids=label)
 for_every_configuration = pytest.mark.parametrize("estimator", configurations(own=True), ids=label)
 for_every_weighted_configuration = pytest.mark.parametrize(
     "estimator", [model for model in configurations(own=True) if takes_weights(model)], ids=label
