@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from _clock import slowness
+from _clock import ANSWER_SECONDS, slowness
 from conftest import ALGEBRA, EXACT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -533,7 +533,7 @@ def test_overflowing_intersection_is_explained():
     ids=repr,
 )
 @pytest.mark.alone
-def test_ctrl_c_is_answered_within_a_fifth_of_a_second(rng, kernel, n, length):
+def test_ctrl_c_is_answered_at_once(rng, kernel, n, length):
     X = [bytes(row) for row in rng.integers(65, 91, (n, length)).astype(np.uint8)]
     pressed = []
 
@@ -545,4 +545,4 @@ def test_ctrl_c_is_answered_within_a_fifth_of_a_second(rng, kernel, n, length):
     with pytest.raises(KeyboardInterrupt):
         timer.start()
         kernel(X)
-    assert time.perf_counter() - pressed[0] < 0.2 * slowness()
+    assert time.perf_counter() - pressed[0] < ANSWER_SECONDS * slowness()
