@@ -78,6 +78,8 @@ class Field:
     ):
         self.X = columns.X
         rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
+        if not len(rows):
+            raise ValueError("No sample to grow a tree on has a positive weight.")
         self.rows = rows.astype(np.int32)
         whole = len(rows) == len(self.X)
         self.cells = columns.cells if reuse and whole else columns.cells_of(rows)

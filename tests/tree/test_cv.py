@@ -250,6 +250,14 @@ def test_priors_and_costs_that_make_no_sense_are_an_error(rng, params, message):
         DecisionTreeClassifier(**params).fit(X, y)
 
 
+def test_fold_without_weight_is_an_error(rng):
+    X, y = flowers(rng)
+    first = np.flatnonzero(y == 0)
+    search = DecisionTreeClassifierCV(class_weight={0: 0, 1: 1, 2: 1}, cv=[(first, [5, 6])])
+    with pytest.raises(ValueError, match="positive weight"):
+        search.fit(X, y)
+
+
 def test_several_outputs_are_searched_together(rng):
     X, y = numbers(rng)
     model = DecisionTreeRegressorCV().fit(X, np.column_stack([y, -y]))

@@ -201,15 +201,13 @@ def test_competitors_are_those_of_rpart(case):
 
 @for_every_case
 def test_importance_is_that_of_rpart(case):
-    model = search(case).prune(0.0)
-    tree = model.tree_
-    if any(is_too_good(tree, surrogate["node"], surrogate) for surrogate in tree.surrogates):
-        return
+    tree = search(case).prune(0.0).tree_
+    # Credit only what rpart keeps.
+    kept = [not is_too_good(tree, surrogate["node"], surrogate) for surrogate in tree.surrogates]
+    tree.surrogates = tree.surrogates[np.array(kept, dtype=bool)]
     names = [feature["name"] for feature in case["features"]]
     theirs = np.array([case["variable_importance"].get(name, 0.0) for name in names])
-    np.testing.assert_allclose(
-        model.surrogate_importances_, theirs / theirs.sum(), rtol=1e-7, atol=1e-9
-    )
+    np.testing.assert_allclose(tree.surrogate_importances(), theirs / theirs.sum(), **ALGEBRA)
 
 
 @for_every_case
