@@ -94,9 +94,6 @@ class TreeMixin(FeatureMixin):
             )
         X, y, weight = self._read_training_set(X, y, sample_weight)
         target = self._encode(y, weight)
-        self.n_outputs_ = target.values.shape[1]
-        self.max_features_ = self._count_features(X.shape[1])
-        self._seed = self._draw_seed(X.shape[1])
         columns = SortedColumns(X, self._n_categories(), self._n_threads)
         with Progress(self, name="slice", total=None) as progress:
 
@@ -105,8 +102,17 @@ class TreeMixin(FeatureMixin):
                     pass
                 return progress.stop
 
-            tree = self._grow(columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse)
+            tree = self._plant(
+                columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse
+            )
         return columns, target, tree
+
+    def _plant(self, columns, target, **how):
+        """Return a tree grown on columns that were sorted before; ``how`` is for ``_grow``."""
+        self.n_outputs_ = target.values.shape[1]
+        self.max_features_ = self._count_features(columns.X.shape[1])
+        self._seed = self._draw_seed(columns.X.shape[1])
+        return self._grow(columns, target, **how)
 
     def _draw_seed(self, n_features):
         """Return the number that all random choices of the fit follow from, those of folds too."""

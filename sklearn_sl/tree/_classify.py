@@ -94,8 +94,9 @@ class ClassificationTreeMixin(TreeMixin):
         priors = np.asarray(priors, dtype=np.float64)
         if priors.shape != classes.shape or not np.all(priors > 0):
             raise ValueError(f"priors must be {len(classes)} positive numbers, one for each class.")
-        masses = np.bincount(codes, weights=weight)
-        return (priors / priors.sum() * masses.sum() / masses)[codes]
+        masses = np.bincount(codes, weights=weight, minlength=len(classes))
+        factors = np.divide(masses.sum(), masses, out=np.zeros(len(masses)), where=masses > 0)
+        return (priors / priors.sum() * factors)[codes]
 
     def _check_cost(self, n_classes):
         """Return the cost matrix, validated."""

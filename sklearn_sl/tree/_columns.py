@@ -65,3 +65,10 @@ class SortedColumns:
         for feature, column in enumerate(self.cells):
             _cells.select_cells(column, place, cells[feature])
         return cells
+
+    def subset(self, features, X):
+        """Return some of the columns, which ``X`` has in this order, without sorting them again."""
+        part = object.__new__(SortedColumns)
+        part.X, part.cells = X, self.cells[features]
+        part.n_categories = self.n_categories[features]
+        return part

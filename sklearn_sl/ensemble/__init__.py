@@ -1,0 +1,1 @@
+"""Ensembles of weak and strong learners."""
