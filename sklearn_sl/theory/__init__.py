@@ -1,0 +1,30 @@
+"""Theorems as functions: what they promise, as a number to compare with what happened."""
+
+from sklearn_sl.theory._bias_variance import BiasVariance, bias_variance
+from sklearn_sl.theory._boosting import (
+    AdaBoostBound,
+    adaboost_bound,
+    margin_bound,
+    stump_vc_dimension,
+)
+from sklearn_sl.theory._crowd import (
+    CrowdBound,
+    bootstrap_absence,
+    chernoff_lower_tail,
+    crowd_bound,
+    crowd_error,
+)
+
+__all__ = [
+    "AdaBoostBound",
+    "BiasVariance",
+    "CrowdBound",
+    "adaboost_bound",
+    "bias_variance",
+    "bootstrap_absence",
+    "chernoff_lower_tail",
+    "crowd_bound",
+    "crowd_error",
+    "margin_bound",
+    "stump_vc_dimension",
+]

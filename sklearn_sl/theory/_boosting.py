@@ -1,0 +1,227 @@
+"""What boosting promises: the training error by rounds, and the test error by margins."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_sl._sklearn import check_sample_weight
+from sklearn_sl.theory._domain import positive, vector, whole
+
+# By how much a margin may exceed one, for rounding errors.
+ROUNDING = 1e-9
+# The numbers of halves of 1, 2, 3, ... points.
+CENTRAL = np.array([math.comb(m, m // 2) for m in range(1, 100)], dtype=np.float64)
+
+
+class AdaBoostBound(NamedTuple):
+    """The bound on the training error of AdaBoost, by rounds; see :func:`adaboost_bound`.
+
+    Attributes
+    ----------
+    normalisers : ndarray of shape (n_rounds,)
+        The factors ``Z_t``.
+
+    product : ndarray of shape (n_rounds,)
+        ``Z_1 ... Z_t``, the mean exponential loss on the training set after each round, and a
+        bound on its error.
+
+    exponential : ndarray of shape (n_rounds,)
+        A simpler bound, never below ``product``.
+
+    See Also
+    --------
+    adaboost_bound : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import adaboost_bound
+    >>> normalisers, product, exponential = adaboost_bound([0.1, 0.2])
+    >>> normalisers, product, exponential.round(3)
+    (array([0.6, 0.8]), array([0.6 , 0.48]), array([0.726, 0.607]))
+    """
+
+    normalisers: np.ndarray
+    product: np.ndarray
+    exponential: np.ndarray
+
+
+def adaboost_bound(errors, alphas=None):
+    """Return the bound on the training error of AdaBoost after each round.
+
+    Let ``f = sum_t alpha_t h_t`` with ``h_t(x)`` in {-1, 1}, let ``eps_t`` be the error of ``h_t``
+    under the weights of round ``t``, and ``gamma_t = 1/2 - eps_t``. The weights are multiplied by
+    ``exp(-alpha_t y_i h_t(x_i))`` and divided by their sum, which is::
+
+        Z_t = eps_t exp(alpha_t) + (1 - eps_t) exp(-alpha_t)
+
+    so that for the weights ``D`` of the first round::
+
+        training error <= sum_i D_i exp(-y_i f(x_i)) = prod_t Z_t
+
+    AdaBoost minimises each factor: ``alpha_t = 1/2 log((1 - eps_t) / eps_t)`` gives
+    ``Z_t = 2 sqrt(eps_t (1 - eps_t))``, and then ``prod_t Z_t <= exp(-2 sum_t gamma_t^2)``.
+
+    Parameters
+    ----------
+    errors : array-like of shape (n_rounds,)
+        The weighted errors ``eps_t``, between 0 and 1. After an error of zero the bound is zero.
+
+    alphas : array-like of shape (n_rounds,), default=None
+        The coefficients, if they are not those of AdaBoost: shrunk by a learning rate, for
+        example. A coefficient ``log((1 - eps) / eps)``, as scikit-learn has it, is *twice* the
+        ``alpha`` of this formula. An infinite one goes with an error of zero.
+
+    Returns
+    -------
+    bound : AdaBoostBound
+        The ``normalisers``, their running ``product``, and the ``exponential`` bound on it,
+        ``exp(-2 sum_t gamma_t^2)``. For given ``alphas`` the last one is
+        ``exp(sum_t (alpha_t^2 / 2 - 2 alpha_t gamma_t))``, by Hoeffding's lemma; it is least for
+        ``alpha_t = 2 gamma_t``, where it is the former.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and
+       an application to boosting", Journal of Computer and System Sciences 55, 1997.
+
+    .. [2] R. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    An edge of 0.1 in every round leaves no error on 1000 samples after 339 rounds, when the bound
+    falls below one in a thousand:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import adaboost_bound
+    >>> bound = adaboost_bound(np.full(500, 0.4))
+    >>> int(np.argmax(bound.product < 1 / 1000)) + 1
+    339
+    """
+    errors = vector("errors", errors, 0.0, 1.0)
+    gammas = 0.5 - errors
+    if alphas is None:
+        normalisers = 2 * np.sqrt(errors * (1 - errors))
+        exponents = -2 * gammas**2
+    else:
+        alphas = vector("alphas", alphas, -np.inf, np.inf)
+        if alphas.shape != errors.shape:
+            raise ValueError(f"There are {len(errors)} errors, but {len(alphas)} alphas.")
+        normalisers = _share_times_exp(errors, alphas) + _share_times_exp(1 - errors, -alphas)
+        exponents = alphas * (alphas / 2 - 2 * gammas)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = np.cumprod(normalisers)
+        exponential = np.exp(np.cumsum(exponents))
+    return AdaBoostBound(normalisers, product, exponential)
+
+
+def _share_times_exp(share, exponent):
+    """Return ``share * exp(exponent)``, zero for no share even if the exponent is infinite."""
+    with np.errstate(over="ignore"):
+        return np.multiply(share, np.exp(exponent), out=np.zeros_like(share), where=share > 0)
+
+
+def margin_bound(margins, theta, vc_dimension, constant=1.0, sample_weight=None):
+    """Return the two terms of the margin theory of voting, added up.
+
+    The margin of a sample is ``y_i f(x_i) / sum_t |alpha_t|``, between -1 and 1. With high
+    probability over the ``m`` training samples, for every ``theta > 0`` at once, the test error of
+    a vote of members from a class of VC dimension ``d`` is at most::
+
+        share of the training margins <= theta + O(sqrt(d / m) / theta)
+
+    no matter how many members vote. **The theorem does not specify the constant in O().** So the
+    sum is to be reported and compared (between numbers of rounds, learning rates, members) but
+    certifies nothing: the default ``constant=1`` is a unit, not a value that was proved, and the
+    term for the confidence, of the order of ``1 / sqrt(m)``, is left out.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_samples,)
+        The normalised margins of the training samples, between -1 and 1.
+
+    theta : float or array-like
+        The margins to ask for, positive.
+
+    vc_dimension : float
+        The VC dimension ``d`` of the members, or a bound on it.
+
+    constant : float, default=1.0
+        The factor of the second term, which the theorem leaves open.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples. An integer is a number of repetitions: ``m`` is their sum.
+
+    Returns
+    -------
+    bound : float or ndarray
+        The sum of both terms for each of ``theta``. It says nothing where it exceeds one.
+
+    See Also
+    --------
+    stump_vc_dimension : The VC dimension of decision stumps.
+
+    References
+    ----------
+    .. [1] R. Schapire, Y. Freund, P. Bartlett and W. S. Lee, "Boosting the margin: a new
+       explanation for the effectiveness of voting methods", Annals of Statistics 26, 1998. It has
+       a factor ``log(m / d)`` in the second term.
+
+    .. [2] V. Koltchinskii and D. Panchenko, "Empirical margin distributions and bounding the
+       generalization error of combined classifiers", Annals of Statistics 30, 2002. Without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import margin_bound, stump_vc_dimension
+    >>> margins = np.linspace(0.1, 0.5, 10_000)
+    >>> margin_bound(margins, [0.05, 0.1, 0.3], stump_vc_dimension(8)).round(3)
+    array([0.447, 0.224, 0.575])
+    """
+    margins = vector("margins", margins, -1 - ROUNDING, 1 + ROUNDING)
+    theta, d = positive("theta", theta), positive("vc_dimension", vc_dimension)
+    constant = positive("constant", constant)
+    weight = check_sample_weight(sample_weight, margins, dtype=np.float64)
+    weight = np.ones_like(margins) if weight is None else weight
+    order = np.argsort(margins)
+    below = np.append(0.0, np.cumsum(weight[order]))
+    m = below[-1]
+    share = below[np.searchsorted(margins[order], theta, side="right")] / m
+    return share + constant * np.sqrt(d / m) / theta
+
+
+def stump_vc_dimension(n_features):
+    """Return the VC dimension of decision stumps.
+
+    Stumps ask one question, ``x_j <= z``, and answer 1 or -1 either way. A feature can set apart at
+    most two of the subsets of ``k`` out of ``m`` points, the lowest and the highest ``k``, so to
+    set apart all the subsets of one half of the points takes ``d`` features with::
+
+        binomial(m, floor(m / 2)) <= 2 d
+
+    This is also enough [1]_: the VC dimension is the largest such ``m``. It is never above
+    ``2 (log2(d) + 1)``.
+
+    Parameters
+    ----------
+    n_features : int or array-like of int
+        The number ``d`` of features, all of them real numbers.
+
+    Returns
+    -------
+    dimension : int or ndarray of int
+        The largest number of points that stumps can label in every way.
+
+    References
+    ----------
+    .. [1] J.-S. Leboeuf, F. LeBlanc and M. Marchand, "Decision trees as partitioning machines to
+       characterize their generalization properties", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import stump_vc_dimension
+    >>> stump_vc_dimension([1, 2, 3, 1024])
+    array([ 2,  3,  4, 13])
+    """
+    return np.searchsorted(CENTRAL, 2 * whole("n_features", n_features, low=1), side="right")
