@@ -34,7 +34,7 @@ class BiasVariance:
     f : ndarray of shape (n_test,) or (n_test, n_outputs)
         The regression function ``f(x) = E[y | x]`` at the test points.
 
-    noise : float or ndarray of the shape of f
+    noise : float or ndarray of the shape of f, default=0.0
         The variance of ``y`` at the test points.
 
     See Also
