@@ -13,7 +13,9 @@ import numpy as np
 from sklearn import base
 from sklearn.utils import validation
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
+    Options,
     RealNotInt,
     StrOptions,
 )
@@ -47,7 +49,9 @@ except ImportError:  # scikit-learn < 1.9
 
 __all__ = [
     "CallbackSupportMixin",
+    "HasMethods",
     "Interval",
+    "Options",
     "Progress",
     "RealNotInt",
     "StrOptions",

@@ -54,6 +54,8 @@ class TreeSet:
         self.n_outputs = self.y.shape[1]
         self.columns = SortedColumns(self.X, reader._n_categories(), n_threads)
         # What the trees know of their features, whatever their weights.
+        # The names of the features are for the ensemble to check.
+        params.add("feature_names_in_")
         self.learned = {name: value for name, value in vars(reader).items() if name not in params}
         if is_classifier(estimator):
             plain = clone(estimator).set_params(class_weight=None, priors=None, cost_matrix=None)

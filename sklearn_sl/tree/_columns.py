@@ -55,6 +55,11 @@ class SortedColumns:
         codes = np.where(np.isnan(codes), _cells.MISSING, codes).astype(np.uint64)
         self.cells[feature] = codes << np.uint64(32) | rows
 
+    @property
+    def has_missing(self):
+        """Whether a value is missing."""
+        return bool((self.cells[:, -1] >> np.uint64(32) == _cells.MISSING).any())
+
     def cells_of(self, rows):
         """Return the cells of some rows, which increase, numbered by their place among them."""
         if len(rows) == len(self.X):

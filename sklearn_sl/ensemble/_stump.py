@@ -1,0 +1,249 @@
+"""Decision stumps that minimise the weighted error."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_sl._sklearn import check_sample_weight, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble import _stumps
+from sklearn_sl.ensemble._weights import BoostedWeights, weight_of
+from sklearn_sl.tree._columns import SortedColumns
+
+NUMBERS = {"dtype": np.float64, "order": "C"}
+
+
+@dataclass
+class Found:
+    """A stump: ``n_left`` cells of a feature get the class ``codes[0]``, the others ``codes[1]``.
+
+    Without a feature all get ``codes[0]``. The masses of the classes are those of all samples, and
+    of those on the left.
+    """
+
+    feature: int
+    n_left: int
+    threshold: float
+    codes: tuple
+    total: np.ndarray
+    left: np.ndarray
+
+
+class StumpSearch:
+    """Finds the best stump under given masses of the samples, on columns that are sorted once."""
+
+    def __init__(self, columns):
+        self.X, self.cells = columns.X, columns.cells
+        self.n_rows, self.n_features = columns.X.shape
+        self.stumps = _stumps.Stumps(columns.cells)
+
+    def best(self, codes, mass, by_error, together=None):
+        """Return the best stump of two classes, by the weighted error or by the Gini impurity.
+
+        Sums of masses must be exact. ``together(work)`` returns ``work(features)`` of consecutive
+        parts of the features.
+        """
+        is_second = codes == 1
+        signed = np.where(is_second, mass, -mass)
+        second = weight_of(mass, is_second)
+        total = np.array([mass.sum() - second, second])
+
+        def search(features):
+            found = np.zeros(1, dtype=_stumps.stump_dtype)
+            found["feature"] = -1
+            # A constant is not worse than a stump that gets no more right.
+            found["score"] = abs(total[1] - total[0]) if by_error else -1.0
+            self.stumps.search(signed, *total, by_error, features[0], features[-1] + 1, found)
+            return found[0]
+
+        parts = together(search) if together else [search((0, self.n_features - 1))]
+        best = max(parts, key=lambda part: part["score"])  # the first one among equals
+        feature = int(best["feature"])
+        if feature < 0:
+            code = int(total[1] > total[0])
+            return Found(-1, self.n_rows, np.inf, (code, code), total, total)
+        left = np.array([best["first_left"], best["second_left"]])
+        right = total - left
+        sides = int(left[1] > left[0]), int(right[1] > right[0])
+        n_left = int(best["n_left"])
+        return Found(feature, n_left, self.threshold(feature, n_left), sides, total, left)
+
+    def best_of_classes(self, codes, mass, n_classes):
+        """Return the stump of any number of classes that gets the largest mass right."""
+        total = np.bincount(codes, mass, n_classes)
+        found = np.zeros(1, dtype=_stumps.stump_dtype)
+        found["feature"], found["score"] = -1, total.max()
+        sides = np.full(2, total.argmax(), dtype=np.int32)
+        _stumps.search_classes(
+            self.cells, codes.astype(np.int32), mass, total, np.empty(n_classes), found, sides
+        )
+        feature, n_left = int(found["feature"][0]), int(found["n_left"][0])
+        threshold = np.inf if feature < 0 else self.threshold(feature, n_left)
+        return Found(feature, n_left, threshold, tuple(map(int, sides)), total, total)
+
+    def threshold(self, feature, n_left):
+        """Return the middle between the values of two cells, unless rounding forbids."""
+        low, high = (self.X[row, feature] for row in self.stumps.place(feature, n_left))
+        middle = low / 2 + high / 2
+        return float(middle if low <= middle < high else low)
+
+    def sides(self, found):
+        """Return the code that a stump gives to each row."""
+        codes = np.empty(self.n_rows, dtype=np.int8)
+        if found.feature < 0:
+            codes[:] = found.codes[0]
+        else:
+            self.stumps.sides(found.feature, found.n_left, *found.codes, codes)
+        return codes
+
+
+class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Decision stump: one feature, one threshold, a class on either side.
+
+    Minimises the weighted error ``sum_i w_i [h(x_i) != y_i] / sum_i w_i`` over all stumps::
+
+        h(x) = left_class if x[feature] <= threshold else right_class
+
+    With two classes these are the signed stumps ``s h_{j,z}`` and the constants. The columns are
+    sorted, ``O(d n log n)``; the search is one pass, ``O(d n)``, and in a boosting
+    (:class:`AdaBoostClassifier`) only the pass is repeated. Of equal stumps the first feature wins,
+    and in it the lowest threshold; a constant wins against a stump that is no better.
+
+    A :class:`~sklearn_sl.tree.DecisionTreeClassifier` of depth one minimises the Gini impurity
+    instead, as scikit-learn's does: that stump may have a larger error than this one.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        The threads that sort the columns; None is one, unless joblib has been told otherwise.
+
+    Attributes
+    ----------
+    feature_ : int
+        The feature; -1 if the stump is constant.
+
+    threshold_ : float
+        Values up to the threshold have ``left_class_``; infinite if the stump is constant.
+
+    left_class_, right_class_ : object
+        The classes of the two sides.
+
+    error_ : float
+        The weighted training error.
+
+    edge_ : float
+        By how much the stump is better than a coin, ``1/2 - error_``.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    AdaBoostClassifier : Boosts stumps.
+    SubstringStump : A stump on strings.
+
+    References
+    ----------
+    .. [1] W. Iba and P. Langley, "Induction of one-level decision trees", Proc. 9th International
+       Conference on Machine Learning, 1992.
+
+    Examples
+    --------
+    >>> from sklearn_sl.ensemble import DecisionStump
+    >>> X = [[1, 5], [2, 3], [3, 2], [4, 6], [4, 7], [5, 9], [6, 5], [6, 7], [8, 5], [8, 8]]
+    >>> y = [1, 1, -1, -1, 1, 1, -1, 1, -1, -1]
+    >>> stump = DecisionStump().fit(X, y)
+    >>> stump.feature_, stump.threshold_, round(stump.error_, 2)
+    (0, 2.5, 0.3)
+    """
+
+    _parameter_constraints = {"n_jobs": [Integral, None]}
+
+    def __init__(self, *, n_jobs=None):
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Find the stump of least weighted error.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, **NUMBERS)
+        check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weight is not None and not weight.all():
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        classes, codes = np.unique(y, return_inverse=True)
+        weights = BoostedWeights(weight, len(y))
+        search = StumpSearch(sorted_columns(X, effective_n_jobs(self.n_jobs)))
+        if len(classes) == 2:
+            found = search.best(codes, weights.mass, by_error=True)
+        else:
+            found = search.best_of_classes(codes, weights.mass, len(classes))
+        self._settle(found, classes)
+        self.error_ = weights.share(self._codes(X) != codes)
+        self.edge_ = 0.5 - self.error_
+        return self
+
+    def _settle(self, found, classes):
+        """Let the stump be the one that was found."""
+        self.classes_ = classes
+        self.feature_, self.threshold_ = found.feature, found.threshold
+        self._side_codes = found.codes
+        self.left_class_, self.right_class_ = classes[list(found.codes)]
+
+    def _goes_left(self, X):
+        if self.feature_ < 0:
+            return np.ones(len(X), dtype=bool)
+        return X[:, self.feature_] <= self.threshold_
+
+    def _codes(self, X):
+        """Return the classes of validated samples, as places in ``classes_``."""
+        return np.where(self._goes_left(X), *self._side_codes)
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **NUMBERS)
+        return self.classes_.take(self._codes(X))
+
+
+def sorted_columns(X, n_threads=1):
+    """Return numbers with their columns sorted."""
+    return SortedColumns(X, np.zeros(X.shape[1], dtype=np.int32), n_threads)
