@@ -1,1 +1,18 @@
-"""Ensembles of weak and strong learners."""
+"""Ensembles: boosting, bagging and forests, with certificates, and their weak learners."""
+
+from sklearn_sl.ensemble._boosting import AdaBoostClassifier, AdaBoostRegressor
+from sklearn_sl.ensemble._stagewise import (
+    ForwardStagewiseClassifier,
+    ForwardStagewiseRegressor,
+)
+from sklearn_sl.ensemble._stump import DecisionStump
+from sklearn_sl.ensemble._substring_stump import SubstringStump
+
+__all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "DecisionStump",
+    "ForwardStagewiseClassifier",
+    "ForwardStagewiseRegressor",
+    "SubstringStump",
+]

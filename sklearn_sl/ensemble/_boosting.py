@@ -28,15 +28,17 @@ from sklearn_sl._sklearn import (
     fit_context,
 )
 from sklearn_sl.base import EstimatorMixin
-content_order = lambda X, y: np.lexsort([*X.T, y])  # TODO
+from sklearn_sl.ensemble._resampling import row_hashes
 from sklearn_sl.ensemble import _rounds
 from sklearn_sl.ensemble._weak_learners import (
     class_codes,
     class_learner,
     make_member,
+    n_rows,
     number_learner,
     numbers,
     read_samples,
+    take_rows,
 )
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum, weight_of
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -45,10 +47,46 @@ from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 MEDIAN_BLOCK = 2_000_000
 
 
-class BoostingMixin:
+class EnsembleInputMixin:
+    """Reads the samples of an ensemble as its members take them.
+
+    Hook: ``_default_estimator()``, the member where ``estimator`` is None.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        members = get_tags(self._resolve()).input_tags
+        for name in ("sparse", "allow_nan", "string", "one_d_array", "two_d_array"):
+            setattr(tags.input_tags, name, getattr(members, name))
+        return tags
+
+    def _resolve(self):
+        return self._default_estimator() if self.estimator is None else self.estimator
+
+    def _read_training_set(self, X, y, sample_weight):
+        """Return samples, targets and weights of those with positive weight, and which these are."""
+        estimator = self._resolve()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = read_samples(self, estimator, X, reset=True)
+        if n_rows(X) == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        y = validate_data(self, X="no_validation", y=y, y_numeric=is_regressor(self))
+        check_consistent_length(X, y)
+        weight = check_sample_weight(sample_weight, y, dtype=np.float64)
+        used = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+        if used.all():
+            return X, y, weight, used
+        rows = np.flatnonzero(used)
+        return take_rows(X, rows), y[rows], weight[rows], used
+
+
+class BoostingMixin(EnsembleInputMixin):
     """The parameters of a boosting and its rounds.
 
-    Hooks: ``_default_estimator()``, ``_round(state, member)`` and ``_staged_answers(X)``.
+    Hook: ``_round(state, member)``, which fits a member and returns a reason to stop, or None.
     """
 
     _parameter_constraints = {
@@ -63,32 +101,6 @@ class BoostingMixin:
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
     }
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        members = get_tags(self._resolve()).input_tags
-        for name in ("sparse", "allow_nan", "string", "one_d_array", "two_d_array"):
-            setattr(tags.input_tags, name, getattr(members, name))
-        return tags
-
-    def _resolve(self):
-        return self._default_estimator() if self.estimator is None else self.estimator
-
-    def _read_training_set(self, X, y, sample_weight):
-        """Return samples, targets and weights of the samples of positive weight, and their rows."""
-        estimator = self._resolve()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        X = read_samples(self, estimator, X, reset=True)
-        y = validate_data(self, X="no_validation", y=y, y_numeric=is_regressor(self))
-        check_consistent_length(X, y)
-        weight = check_sample_weight(sample_weight, y, dtype=np.float64)
-        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        if len(rows) == len(y):
-            return X, y, weight, rows
-        return take_rows(X, rows), y[rows], weight[rows], rows
 
     def _set_aside(self, X, y, weight, rng, stratify):
         """Return a part to train on and a part to validate with, each of samples, targets, weights.
@@ -183,13 +195,6 @@ class BoostingMixin:
         metric = r2_score if is_regressor(self) else accuracy_score
         for predicted in self.staged_predict(X):
             yield metric(y, predicted, sample_weight=sample_weight)
-
-
-def take_rows(X, rows):
-    """Return some of the samples of an array, a sparse matrix, a frame or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
 
 class Rounds:
@@ -488,8 +493,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
             The fitted estimator.
         """
         members, strengths = self._members_so_far()
-        n_samples = len(y) if hasattr(y, "__len__") else 0
-        X, y, weight, rows = self._read_training_set(X, y, sample_weight)
+        X, y, weight, used = self._read_training_set(X, y, sample_weight)
         check_classification_targets(y)
         self.estimator_ = self._resolve()
         if not has_fit_parameter(self.estimator_, "sample_weight"):
@@ -498,12 +502,14 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         self.n_classes_ = len(self.classes_)
         rng = check_random_state(self.random_state)
         (X, y, weight), held_out, kept = self._set_aside(X, y, weight, rng, stratify=codes)
-        rows, codes = rows[kept], codes[kept]
+        rows, codes = np.flatnonzero(used)[kept], codes[kept]
         learner = class_learner(
             self.estimator_, X, y, self.classes_, codes, effective_n_jobs(self.n_jobs)
         )
         try:
-            state = ClassRounds(learner, BoostedWeights(weight, len(y)), rng, codes, self.n_classes_)
+            state = ClassRounds(
+                learner, BoostedWeights(weight, len(y)), rng, codes, self.n_classes_
+            )
             reason = None
             for member, strength in zip(members, strengths, strict=True):
                 make_member(self.estimator_, rng)  # as many draws as before
@@ -513,7 +519,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         finally:
             learner.close()
         self._keep(state, watcher)
-        self.margins_ = np.full(n_samples, np.nan)
+        self.margins_ = np.full(len(used), np.nan)
         self.margins_[rows] = self._votes(state, len(self.estimators_)).margins(codes)
         return self
 
@@ -784,11 +790,6 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         if self.n_classes_ == 2:
             return softmax(np.stack([-decision, decision], axis=1) / 2, copy=False)
         return softmax(decision / max(self.n_classes_ - 1, 1), copy=False)
-
-
-def n_rows(X):
-    """Return the number of samples."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 class ClassRounds(Rounds):
@@ -1125,6 +1126,13 @@ def weighted_median(table, weight):
             rows, np.take_along_axis(order, place, axis=1), axis=1
         )[:, 0]
     return medians
+
+
+def content_order(X, y):
+    """Return an order of the samples that follows from what they are."""
+    if getattr(X, "ndim", 1) != 2:
+        X = np.asarray(X, dtype=object).reshape(len(y), -1)
+    return np.argsort(row_hashes(X, y), kind="stable")
 
 
 class NumberRounds(Rounds):

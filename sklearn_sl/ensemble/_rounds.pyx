@@ -22,8 +22,10 @@ def weight_of(const double[::1] mass, const uint8_t[::1] chosen):
     return (a + b) + (c + d)
 
 
-def set_mass(const double[::1] factor, const double[::1] own, double units, double[::1] mass):
-    """Write ``own * factor``, rounded to units and at least one of them; return the sum.
+def set_mass(
+    const double[::1] factor, const double[::1] own, double units, double fewest, double[::1] mass
+):
+    """Write ``own * factor``, rounded to units and at least ``fewest`` of them; return the sum.
 
     The factor is rounded by itself, so that integers ``own`` are repetitions. An empty ``own`` is
     one for all.
@@ -36,7 +38,7 @@ def set_mass(const double[::1] factor, const double[::1] own, double units, doub
             amount = factor[i] * units + ROUND - ROUND
             if weighted:
                 amount = amount * own[i] + ROUND - ROUND
-            amount = amount if amount > 1 else 1.0
+            amount = amount if amount > fewest else fewest
             total += amount
             mass[i] = amount / units
     return total / units

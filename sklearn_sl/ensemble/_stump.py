@@ -173,6 +173,11 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     def __init__(self, *, n_jobs=None):
         self.n_jobs = n_jobs
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # two answers may be too few
+        return tags
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Find the stump of least weighted error.

@@ -1,8 +1,10 @@
 """How the members of a boosting are fitted, again and again, to the same samples.
 
-A training set has ``fit(member, weight)``, which fits a member in place and returns what it answers
-to the training samples: codes of classes, or numbers. Weak learners of the package share what does
-not depend on the weights, such as sorted columns; any other estimator is fitted anew each time.
+A training set has ``fit(member, weight, target)``, which fits a member in place and returns what it
+answers to the training samples: codes of classes, or numbers. The target, codes or numbers as well,
+is that of the training set unless another one is given. Weak learners of the package share what
+depends neither on weights nor on targets, such as sorted columns; any other estimator is fitted anew
+each time.
 """
 
 import copy
@@ -58,6 +60,18 @@ def read_samples(ensemble, estimator, X, *, reset):
     )
 
 
+def take_rows(X, rows):
+    """Return some of the samples of an array, a sparse matrix, a frame or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def n_rows(X):
+    """Return the number of samples."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
 def class_codes(member, X, classes):
     """Return the places in ``classes`` of what a fitted member predicts."""
     if shares_columns(member):
@@ -94,14 +108,17 @@ class AnyLearner:
     def __init__(self, X, y, classes=None):
         self.X, self.y, self.classes = X, y, classes
 
-    def fit(self, member, weight):
+    def fit(self, member, weight, target=None):
         """Fit a member; return its answers to the training samples."""
-        member.fit(self.X, self.y, sample_weight=weight)
+        y = self.y
+        if target is not None:
+            y = target if self.classes is None else self.classes[target]
+        member.fit(self.X, y, **({} if weight is None else {"sample_weight": weight}))
         return self.answers(member)
 
     def refit(self, member, rows):
         """Fit a member to a sample of the rows; return its answers to all of them."""
-        member.fit(self.X[rows], self.y[rows])
+        member.fit(take_rows(self.X, rows), self.y[rows])
         return self.answers(member)
 
     def answers(self, member):
@@ -122,9 +139,20 @@ class TreeLearner(AnyLearner):
         self.n_threads = n_threads
         super().__init__(self.trees.X, y, classes)
 
-    def fit(self, member, weight):
-        self.trees.fit(member, weight, n_threads=self.n_threads)
+    def fit(self, member, weight, target=None):
+        trees = self.trees if target is None else self._trees_for(target)
+        trees.fit(member, weight, n_threads=self.n_threads)
         return self.answers(member)
+
+    def _trees_for(self, target):
+        """Return the same training set with another target."""
+        trees = copy.copy(self.trees)
+        if self.classes is None:
+            trees.y = target[:, None]
+        else:
+            trees.y = self.classes[target][:, None]
+            trees.codes = target[:, None].astype(np.int32)
+        return trees
 
     def refit(self, member, rows):
         times = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
@@ -141,8 +169,9 @@ class StumpLearner(AnyLearner):
         self.parts = np.array_split(np.arange(X.shape[1]), n_threads)
         self.pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
 
-    def fit(self, member, weight):
-        found = self.search.best(self.codes, weight, self.by_error, self._together)
+    def fit(self, member, weight, target=None):
+        codes = self.codes if target is None else target
+        found = self.search.best(codes, weight, self.by_error, self._together)
         self.settle(member, weight, found)
         return self.search.sides(found)
 
@@ -256,8 +285,9 @@ class SubstringLearner(AnyLearner):
         super().__init__(X, y, classes)
         self.codes, self.order = codes, SubstringOrder(X)
 
-    def fit(self, member, weight):
-        member._fit_shared(self.order, self.classes, self.codes, weight)
+    def fit(self, member, weight, target=None):
+        codes = self.codes if target is None else target
+        member._fit_shared(self.order, self.classes, codes, weight)
         return self.answers(member)
 
     def answers(self, member):

@@ -42,9 +42,7 @@ class BoostedWeights:
         self._set_mass()
 
     def _set_mass(self):
-        self.mass = np.empty(len(self.factor))
-        own = np.empty(0) if self.own is None else self.own
-        self.total = _rounds.set_mass(self.factor, own, UNITS, self.mass)
+        self.mass, self.total = masses(self.factor, self.own, fewest=1)
 
     def share(self, chosen):
         """Return the share of the mass of the samples that a mask chooses."""
@@ -67,6 +65,13 @@ class BoostedWeights:
             self.factor /= exact_sum(own)
             np.maximum(self.factor, self.least, out=self.factor)
         self._set_mass()
+
+
+def masses(factor, own, fewest=0):
+    """Return weights times factors that sum up to about one, in exact units, and their sum."""
+    mass = np.empty(len(factor))
+    total = _rounds.set_mass(factor, np.empty(0) if own is None else own, UNITS, fewest, mass)
+    return mass, total
 
 
 def weight_of(mass, chosen):

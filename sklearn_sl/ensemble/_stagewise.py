@@ -1,0 +1,750 @@
+"""Forward stagewise additive models."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Callable
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.optimize import brentq
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from sklearn_sl._sklearn import HasMethods, Interval, Progress, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._boosting import EnsembleInputMixin, n_rows
+from sklearn_sl.ensemble._weak_learners import (
+    class_codes,
+    class_learner,
+    make_member,
+    number_learner,
+    numbers,
+    read_samples,
+)
+from sklearn_sl.ensemble._weights import exact_sum, masses, own_weights
+from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+SIGNS = np.array([-1, 1])
+# The hinge loss has its kink where the margin is one, up to rounding.
+ON_THE_KINK = 1e-12
+# A step is looked for up to this power of two.
+LARGEST_STEP = 60
+
+
+# ---------------------------------------------------------------- losses
+
+
+@dataclass(frozen=True)
+class MarginLoss:
+    """A convex loss of the margin ``m = y f(x)``.
+
+    ``slope`` is its derivative; ``proba`` turns ``f`` into the probability of the class +1, where
+    the minimiser of the expected loss tells it.
+    """
+
+    value: Callable
+    slope: Callable
+    best_step: Callable
+    proba: Callable | None = None
+
+
+def smooth_step(loss, margins, direction, weight):
+    """Return the step of least loss by the root of the derivative, infinite if there is none."""
+
+    def slope(step):
+        return exact_sum(weight * direction * loss.slope(margins + step * direction))
+
+    if not np.any(direction < 0):
+        return np.inf
+    high = 1.0
+    for _ in range(LARGEST_STEP):
+        if slope(high) >= 0:
+            return brentq(slope, 0.0, high, xtol=1e-14, rtol=8.9e-16)
+        high *= 2
+    return np.inf
+
+
+def hinge_step(loss, margins, direction, weight):
+    """Return the step of least hinge loss: the loss is linear between the kinks ``m + a d = 1``."""
+    pull, at_kink = weight * direction, np.abs(margins - 1) <= ON_THE_KINK
+    # Samples on the kink lose if they go back, and gain nothing if they go on.
+    slope = -exact_sum(np.where(at_kink, np.minimum(pull, 0), pull * (margins < 1)))
+    ahead = ~at_kink & ((1 - margins) * direction > 0)
+    kinks = (1 - margins[ahead]) / direction[ahead]
+    order = np.argsort(kinks, kind="stable")
+    slopes = slope + np.cumsum(np.abs(pull[ahead])[order])
+    if slope >= 0 or not len(order):
+        return 0.0
+    # Rounding may leave the last slope, which is none that pulls, just below zero.
+    return float(kinks[order][min(np.searchsorted(slopes, 0.0), len(order) - 1)])
+
+
+def square_step(loss, margins, direction, weight):
+    """Return the step of least square loss, in closed form."""
+    return exact_sum(weight * (1 - margins) * direction) / exact_sum(weight * direction**2)
+
+
+def exponential_step(loss, margins, direction, weight):
+    """Return half of the log odds of a member that answers -1 and 1, as AdaBoost does."""
+    if not np.all(np.abs(direction) == 1):
+        return smooth_step(loss, margins, direction, weight)
+    share = weight * np.exp(-margins - np.max(-margins))
+    right, wrong = exact_sum(share * (direction > 0)), exact_sum(share * (direction < 0))
+    return np.inf if wrong == 0 else 0.5 * float(np.log(right / wrong))
+
+
+def logistic_step(loss, margins, direction, weight):
+    return smooth_step(loss, margins, direction, weight)
+
+
+# Margins are cut off where the exponential overflows; such a loss is far from any minimum.
+LOSSES = {
+    "exponential": MarginLoss(
+        value=lambda m: np.exp(np.minimum(-m, 700)),
+        slope=lambda m: -np.exp(np.minimum(-m, 700)),
+        best_step=exponential_step,
+        proba=lambda f: expit(2 * f),
+    ),
+    "logistic": MarginLoss(
+        value=lambda m: np.logaddexp(0, -m),
+        slope=lambda m: -expit(-m),
+        best_step=logistic_step,
+        proba=expit,
+    ),
+    "hinge": MarginLoss(
+        value=lambda m: np.maximum(0, 1 - m),
+        # On the kink half of the slope: so the best member of answers -1 and 1 is the one of
+        # steepest descent, where a sample can lose but not gain.
+        slope=lambda m: np.where(np.abs(m - 1) <= ON_THE_KINK, -0.5, np.where(m < 1, -1.0, 0.0)),
+        best_step=hinge_step,
+    ),
+    "square": MarginLoss(
+        value=lambda m: (1 - m) ** 2,
+        slope=lambda m: -2 * (1 - m),
+        best_step=square_step,
+        proba=lambda f: np.clip((f + 1) / 2, 0, 1),
+    ),
+}
+
+
+# ---------------------------------------------------------------- stages
+
+
+class Stages:
+    """An additive model that grows: its members, coefficients and mean losses."""
+
+    def __init__(self, values):
+        self.members, self.coefficients, self.losses = [], [], []
+        self.values = values  # of the model, at the training samples
+        self.reason = "n_estimators"
+
+    def add(self, member, coefficient, answers, loss):
+        self.members.append(member)
+        self.coefficients.append(coefficient)
+        self.values = self.values + coefficient * answers
+        self.losses.append(loss)
+
+
+class StagewiseMixin(EnsembleInputMixin):
+    """The parameters of an additive model."""
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def _check_members(self):
+        if not has_fit_parameter(self.estimator_, "sample_weight"):
+            raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
+
+    def _step(self, stages, step, unbounded):
+        """Return the coefficient for a step of the line search; the last one if it is infinite."""
+        if np.isinf(step):
+            stages.reason = "perfect"
+            return unbounded
+        return float(self.learning_rate * step)
+
+    def _accept(self, stages, member, coefficient, answers, loss, before):
+        """Add a member unless it brings nothing; return whether to go on."""
+        if stages.members and not before - loss > self.tol * before:
+            stages.reason = "tol"
+            return False
+        stages.add(member, coefficient, answers, loss)
+        if loss == 0:
+            stages.reason = "perfect"
+        return stages.reason == "n_estimators"
+
+
+class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin, BaseEstimator):
+    """Additive model for classification, fitted stage by stage to a loss of the margin.
+
+    With classes ``y`` = -1 and +1 the model is ``f = sum_t alpha_t h_t``. Stage ``t`` adds the
+    ``(alpha_t, h_t)`` that decrease ``sum_i w_i V(y_i f(x_i))`` most, the coefficients before it stay
+    as they are. The losses ``V(m)`` of the margin ``m = y f(x)`` are
+
+    - "exponential", ``exp(-m)``: this is AdaBoost, ``alpha_t = 1/2 log((1 - eps_t) / eps_t)``,
+    - "logistic", ``log(1 + exp(-m))``,
+    - "hinge", ``max(0, 1 - m)``,
+    - "square", ``(1 - m)**2 = (y - f(x))**2``.
+
+    The member is fitted to the signs of ``-y V'(m)``, with their sizes as weights: for members with
+    answers -1 and 1, and for the exponential and the square loss, that is the exact minimiser over
+    the member; for the other two it is the direction of steepest descent. The coefficient is the
+    exact minimiser for all of them: in closed form, by the root of the derivative ("logistic"), or
+    by a walk over the kinks ("hinge"). So no stage increases the loss, see ``losses_``. A regressor
+    as member is fitted to ``-y V'(m)`` itself.
+
+    With the hinge loss whole steps end on its kinks, where soon no single member helps any more:
+    use a ``learning_rate`` of 0.1 or so.
+
+    More than two classes are fitted one against the rest; the largest ``f`` wins.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The weak learner, a classifier or a regressor that takes ``sample_weight``; None is a
+        :class:`~sklearn_sl.tree.DecisionTreeClassifier` with one split.
+
+    loss : {"exponential", "logistic", "hinge", "square"}, default="exponential"
+        The loss of the margin.
+
+    n_estimators : int, default=50
+        The largest number of stages.
+
+    learning_rate : float, default=1.0
+        A factor of the coefficients. Smaller ones need more stages.
+
+    tol : float, default=0.0
+        The fit ends with a stage that decreases the loss by no more than this share of it.
+
+    random_state : int, RandomState instance or None, default=None
+        For members that are random.
+
+    n_jobs : int, default=None
+        The threads that share the features among them, for members of this package.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of lists of estimators
+        The members for each class against the rest, one list for two classes. Classifiers answer
+        -1 and 1.
+
+    estimator_weights_ : list of ndarray
+        Their coefficients ``alpha_t``.
+
+    losses_ : list of ndarray
+        The weighted mean loss after each stage.
+
+    stop_reasons_ : list of str
+        What ended the fit for each class: "n_estimators", "perfect" (the loss is zero, or its
+        minimum is at an infinite coefficient), "weak" (the member is no better than chance), "tol"
+        or "callback".
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    AdaBoostClassifier : The exponential loss, with its certificates.
+    sklearn.ensemble.GradientBoostingClassifier : Gradient boosting of regression trees, which sets
+        every leaf by itself.
+
+    References
+    ----------
+    .. [1] J. Friedman, T. Hastie and R. Tibshirani, "Additive logistic regression: a statistical view
+       of boosting", Annals of Statistics 28, 2000.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn_sl.ensemble import AdaBoostClassifier, ForwardStagewiseClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ForwardStagewiseClassifier(loss="exponential", n_estimators=20).fit(X, y)
+    >>> boosted = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    >>> bool(abs(2 * model.estimator_weights_[0] - boosted.estimator_weights_).max() < 1e-9)
+    True
+    >>> model.losses_[0][-1].round(4), boosted.training_bound_[-1].round(4)
+    (np.float64(0.0801), np.float64(0.0801))
+    """
+
+    _parameter_constraints = {
+        **StagewiseMixin._parameter_constraints,
+        "loss": [StrOptions(set(LOSSES))],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        loss="exponential",
+        n_estimators=50,
+        learning_rate=1.0,
+        tol=0.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _default_estimator(self):
+        return DecisionTreeClassifier(max_depth=1)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None):
+        """Add members stage by stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples, of any kind that the members take.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y, weight, _ = self._read_training_set(X, y, sample_weight)
+        check_classification_targets(y)
+        self.estimator_ = self._resolve()
+        self._check_members()
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        own, total = own_weights(weight, len(y))
+        rng = check_random_state(self.random_state)
+        positives = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
+        learner = self._learner(X, codes == positives[0])
+        try:
+            with Progress(self, name="stage", total=None) as progress:
+                fits = [
+                    self._fit_signs(learner, codes == k, own, total, rng, progress)
+                    for k in positives
+                ]
+        finally:
+            learner.close()
+        self.estimators_ = [stages.members for stages in fits]
+        self.estimator_weights_ = [np.array(stages.coefficients) for stages in fits]
+        self.losses_ = [np.array(stages.losses) for stages in fits]
+        self.stop_reasons_ = [stages.reason for stages in fits]
+        return self
+
+    def _learner(self, X, is_positive):
+        n_threads = effective_n_jobs(self.n_jobs)
+        if is_regressor(self.estimator_):
+            y = np.where(is_positive, 1.0, -1.0)
+            return number_learner(self.estimator_, X, y, n_threads)
+        codes = is_positive.astype(np.intp)
+        return class_learner(self.estimator_, X, SIGNS[codes], SIGNS, codes, n_threads)
+
+    def _fit_signs(self, learner, is_positive, own, total, rng, progress):
+        """Return the additive model of one class against the rest."""
+        signs = np.where(is_positive, 1.0, -1.0)
+        weight = np.full(len(signs), 1 / total) if own is None else own / total
+        stages = Stages(np.zeros(len(signs)))
+        while len(stages.members) < self.n_estimators and stages.reason == "n_estimators":
+            if progress.stop:
+                stages.reason = "callback"
+                break
+            with progress.step():
+                self._stage(stages, learner, signs, own, weight, rng)
+        return stages
+
+    def _stage(self, stages, learner, signs, own, weight, rng):
+        """Add a member, or find a reason to stop."""
+        loss = LOSSES[self.loss]
+        margins = signs * stages.values
+        pull = -signs * loss.slope(margins)  # where f should go, and how much
+        if not pull.any():
+            stages.reason = "perfect"
+            return
+        size = np.abs(pull)
+        scale = exact_sum(size if own is None else size * own)
+        member = make_member(self.estimator_, rng)
+        if is_regressor(self.estimator_):
+            answers = learner.fit(member, own, pull)
+        else:
+            mass, _ = masses(size / scale, own, fewest=1 if self.loss == "exponential" else 0)
+            codes = learner.fit(member, mass, (pull > 0).astype(np.intp))
+            answers = SIGNS[codes].astype(np.float64)
+        step = 0.0
+        if exact_sum(weight * pull * answers) > 0:
+            step = loss.best_step(loss, margins, signs * answers, weight)
+        if not step > 0:
+            stages.reason = "weak"
+            if not stages.members:
+                raise ValueError(
+                    f"The first member of {type(self).__name__} is not better than chance: no "
+                    "multiple of it decreases the loss. Use a stronger estimator."
+                )
+            return
+        # No less than the others together, and 1/2 as in AdaBoost if it is alone.
+        coefficient = self._step(stages, step, 0.5 + sum(stages.coefficients))
+        after = exact_sum(weight * loss.value(margins + coefficient * signs * answers))
+        before = exact_sum(weight * loss.value(margins))
+        self._accept(stages, member, coefficient, answers, after, before)
+
+    # ------------------------------------------------------------ predictions
+
+    def _staged_values(self, X):
+        """Yield the values of the models with one member more each time, a column for each class."""
+        X = self._prepare(X)
+        values = np.zeros((n_rows(X), len(self.estimators_)))
+        for stage in range(max(map(len, self.estimators_))):
+            for k, members in enumerate(self.estimators_):
+                if stage < len(members):
+                    answers = self._answers(members[stage], X)
+                    values[:, k] += self.estimator_weights_[k][stage] * answers
+            yield values
+
+    def _prepare(self, X):
+        check_is_fitted(self)
+        return read_samples(self, self.estimators_[0][0], X, reset=False)
+
+    def _answers(self, member, X):
+        if is_regressor(member):
+            return numbers(member, X)
+        return SIGNS[class_codes(member, X, SIGNS)]
+
+    def _decision(self, values):
+        return values[:, 0].copy() if len(self.classes_) == 2 else values.copy()
+
+    def staged_decision_function(self, X):
+        """Yield the values of ``f`` after each stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As :meth:`decision_function` with the members so far.
+        """
+        for values in self._staged_values(X):
+            yield self._decision(values)
+
+    def decision_function(self, X):
+        """Return the values of ``f``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            ``f`` for the second of two classes, otherwise for each class against the rest.
+        """
+        *_, values = self._staged_values(X)
+        return self._decision(values)
+
+    def _classes_of(self, decision):
+        codes = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_.take(codes)
+
+    def staged_predict(self, X):
+        """Yield the predictions after each stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._classes_of(decision)
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self._classes_of(self.decision_function(X))
+
+    @available_if(lambda self: LOSSES[self.loss].proba is not None)
+    def predict_proba(self, X):
+        """Return the probabilities of the classes that minimise the expected loss at ``f(x)``.
+
+        The hinge loss does not tell them. One-against-the-rest probabilities are normed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            Probabilities, classes in the order of ``classes_``.
+        """
+        decision = self.decision_function(X)
+        share = LOSSES[self.loss].proba(decision)
+        if decision.ndim == 1:
+            return np.stack([1 - share, share], axis=1)
+        total = share.sum(axis=1, keepdims=True)
+        # Where no class claims anything, the scores decide.
+        return np.where(total > 0, share / np.where(total > 0, total, 1), softmax(decision, axis=1))
+
+
+class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, BaseEstimator):
+    """Additive model for regression, fitted stage by stage.
+
+    The model is ``f = intercept + sum_t alpha_t h_t``, where the intercept is the best constant.
+    Stage ``t`` fits ``h_t`` to the residuals ``r_i = y_i - f(x_i)`` ("square"), or to their signs
+    ("absolute"), and ``alpha_t`` minimises ``sum_i w_i V(r_i - alpha h_t(x_i))`` exactly; the
+    coefficients before it stay as they are. No stage increases the loss, see ``losses_``.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The weak learner, a regressor that takes ``sample_weight``; None is a
+        :class:`~sklearn_sl.tree.DecisionTreeRegressor` with one split.
+
+    loss : {"square", "absolute"}, default="square"
+        The loss of a residual.
+
+    n_estimators : int, default=50
+        The largest number of stages.
+
+    learning_rate : float, default=1.0
+        A factor of the coefficients. Smaller ones need more stages.
+
+    tol : float, default=0.0
+        The fit ends with a stage that decreases the loss by no more than this share of it.
+
+    random_state : int, RandomState instance or None, default=None
+        For members that are random.
+
+    n_jobs : int, default=None
+        The threads that grow a tree of this package.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of regressors
+        The members.
+
+    estimator_weights_ : ndarray of shape (n_stages,)
+        Their coefficients ``alpha_t``.
+
+    intercept_ : float
+        The best constant: the weighted mean, or a weighted median.
+
+    losses_ : ndarray of shape (n_stages,)
+        The weighted mean loss after each stage.
+
+    stop_reason_ : str
+        What ended the fit: "n_estimators", "perfect", "weak", "tol" or "callback".
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    AdaBoostRegressor : A weighted median of members.
+    sklearn.ensemble.GradientBoostingRegressor : Gradient boosting of regression trees.
+
+    References
+    ----------
+    .. [1] J. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+       Statistics 29, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_sl.ensemble import ForwardStagewiseRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ForwardStagewiseRegressor(learning_rate=0.3).fit(X, y)
+    >>> bool((model.losses_[1:] <= model.losses_[:-1]).all()), round(model.score(X, y), 2)
+    (True, 0.58)
+    """
+
+    _parameter_constraints = {
+        **StagewiseMixin._parameter_constraints,
+        "loss": [StrOptions({"square", "absolute"})],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        loss="square",
+        n_estimators=50,
+        learning_rate=1.0,
+        tol=0.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _default_estimator(self):
+        return DecisionTreeRegressor(max_depth=1)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None):
+        """Add members stage by stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples, of any kind that the members take.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y, weight, _ = self._read_training_set(X, y, sample_weight)
+        y = y.astype(np.float64)
+        self.estimator_ = self._resolve()
+        self._check_members()
+        own, total = own_weights(weight, len(y))
+        share = np.full(len(y), 1 / total) if own is None else own / total
+        if self.loss == "square":
+            self.intercept_ = float(exact_sum(share * (y - y[0])) + y[0])
+        else:
+            self.intercept_ = kink_of_least_loss(y, share)
+        learner = number_learner(self.estimator_, X, y, effective_n_jobs(self.n_jobs))
+        rng = check_random_state(self.random_state)
+        stages = Stages(np.full(len(y), self.intercept_))
+        with Progress(self, name="stage", total=self.n_estimators) as progress:
+            while len(stages.members) < self.n_estimators and stages.reason == "n_estimators":
+                if progress.stop:
+                    stages.reason = "callback"
+                    break
+                with progress.step():
+                    self._stage(stages, learner, y, own, share, rng)
+        self.estimators_, self.stop_reason_ = stages.members, stages.reason
+        self.estimator_weights_ = np.array(stages.coefficients)
+        self.losses_ = np.array(stages.losses)
+        return self
+
+    def _loss(self, residuals, weight):
+        sizes = residuals**2 if self.loss == "square" else np.abs(residuals)
+        return exact_sum(weight * sizes)
+
+    def _stage(self, stages, learner, y, own, weight, rng):
+        """Add a member, or find a reason to stop."""
+        residuals = y - stages.values
+        pull = residuals if self.loss == "square" else np.sign(residuals)
+        member = make_member(self.estimator_, rng)
+        answers = learner.fit(member, own, pull)
+        if not exact_sum(weight * pull * answers) > 0:
+            stages.reason = "weak" if residuals.any() else "perfect"
+            if not stages.members:  # a member must be there, if only to say nothing
+                stages.add(member, 0.0, answers, self._loss(residuals, weight))
+            return
+        if self.loss == "square":
+            step = exact_sum(weight * residuals * answers) / exact_sum(weight * answers**2)
+        else:
+            moving = answers != 0
+            step = kink_of_least_loss(
+                residuals[moving] / answers[moving], (weight * np.abs(answers))[moving]
+            )
+        coefficient = self._step(stages, step, 1.0)
+        after = self._loss(residuals - coefficient * answers, weight)
+        before = self._loss(residuals, weight)
+        self._accept(stages, member, coefficient, answers, after, before)
+
+    def _prepare(self, X):
+        check_is_fitted(self)
+        return read_samples(self, self.estimators_[0], X, reset=False)
+
+    def staged_predict(self, X):
+        """Yield the predictions after each stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+            Targets.
+        """
+        X = self._prepare(X)
+        values = np.full(n_rows(X), self.intercept_)
+        for member, coefficient in zip(self.estimators_, self.estimator_weights_, strict=True):
+            values += coefficient * numbers(member, X)
+            yield values.copy()
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Targets.
+        """
+        *_, values = self.staged_predict(X)
+        return values
+
+
+def kink_of_least_loss(kinks, weight):
+    """Return the weighted median, which minimises ``sum_i weight_i |kink_i - a|`` over ``a``."""
+    order = np.argsort(kinks, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(kinks[order][np.searchsorted(below, below[-1] / 2)])
