@@ -28,8 +28,8 @@ from sklearn_sl._sklearn import (
     fit_context,
 )
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.ensemble._resampling import row_hashes
 from sklearn_sl.ensemble import _rounds
+from sklearn_sl.ensemble._resampling import row_hashes
 from sklearn_sl.ensemble._weak_learners import (
     class_codes,
     class_learner,
@@ -64,7 +64,7 @@ class EnsembleInputMixin:
         return self._default_estimator() if self.estimator is None else self.estimator
 
     def _read_training_set(self, X, y, sample_weight):
-        """Return samples, targets and weights of those with positive weight, and which these are."""
+        """Return samples, targets and weights where they are positive, and a mask of these."""
         estimator = self._resolve()
         if y is None:
             raise ValueError(
@@ -298,18 +298,18 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     of the normalisers ``Z_t = (1 - eps_t) exp(-a_t / 2) + eps_t exp(a_t / 2)``; for two classes and
     ``learning_rate=1`` that is ``2 sqrt(eps_t (1 - eps_t))``. ``training_bound_`` has the product
     after each round, next to ``training_errors_``. For more classes the bound holds too (a
-    misclassified sample has at least half of the votes against it), but may exceed one. ``margins_``
-    tells how large the majority is for each sample.
+    misclassified sample has at least half of the votes against it), but may exceed one.
+    ``margins_`` tells how large the majority is for each sample.
 
     **Members.** Any classifier that takes ``sample_weight``. For the trees and stumps of this
     package the columns are sorted once and a round is one pass over them, for one split with two
     classes about one addition per value. Ties apart, the members are those that scikit-learn finds.
 
-    **When a round fails.** A perfect member, ``eps = 0``, would have infinite weight: boosting stops,
-    and the member gets a weight that outvotes all others (scikit-learn gives it 1, and others may
-    outvote it). A member no better than chance, ``eps >= 1 - 1/K``, is dropped, and boosting stops,
-    because the same weights would give the same member again; where members are random,
-    ``retries`` lets them try again. If it is the first one, a ValueError says so. ``stop_reason_``
+    **When a round fails.** A perfect member, ``eps = 0``, would have infinite weight: boosting
+    stops, and the member gets a weight that outvotes all others (scikit-learn gives it 1, and
+    others may outvote it). A member no better than chance, ``eps >= 1 - 1/K``, is dropped, and
+    boosting stops, because the same weights would give the same member again; where members are
+    random, ``retries`` lets them try again. If it is the first one, a ValueError says so. ``stop_reason_``
     tells which of these ended the fit.
 
     Integer weights are exactly repeated samples, and the order of the samples does not matter: the
@@ -416,10 +416,10 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
     References
     ----------
-    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and an
-       application to boosting", Journal of Computer and System Sciences 55, 1997.
-    .. [2] R. Schapire, Y. Freund, P. Bartlett and W. S. Lee, "Boosting the margin: a new explanation
-       for the effectiveness of voting methods", Annals of Statistics 26, 1998.
+    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and
+       an application to boosting", Journal of Computer and System Sciences 55, 1997.
+    .. [2] R. Schapire, Y. Freund, P. Bartlett and W. S. Lee, "Boosting the margin: a new
+       explanation for the effectiveness of voting methods", Annals of Statistics 26, 1998.
     .. [3] J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics and Its
        Interface 2, 2009.
 

@@ -47,7 +47,7 @@ def set_mass(
 def multiply_where(
     double[::1] factor, const uint8_t[::1] chosen, double high, double low, double least
 ):
-    """Multiply factors by ``high`` where a mask says so, otherwise by ``low``; at least ``least``."""
+    """Multiply factors by ``high`` where a mask says so, else by ``low``; at least ``least``."""
     cdef Py_ssize_t i
     cdef double value
     with nogil:

@@ -163,7 +163,8 @@ cdef class Stumps:
         cdef double p, q, p_after, q_after
         for block in range(self.n_blocks):
             p, q = self.before[feature, block, 0], self.before[feature, block, 1]
-            p_after, q_after = self.before[feature, block + 1, 0], self.before[feature, block + 1, 1]
+            p_after = self.before[feature, block + 1, 0]
+            q_after = self.before[feature, block + 1, 1]
             hurdle = max(hurdle, found.score)
             if (
                 promise(total, p, q_after, hurdle) >= 0
@@ -221,7 +222,8 @@ def search_classes(
     the classes and ``left`` has room for them; ``sides`` are the classes of the best stump. A stump
     that is no better than the ``found`` one is not looked for.
     """
-    cdef Py_ssize_t feature, i, k, of_left, of_right, n = cells.shape[1], n_classes = totals.shape[0]
+    cdef Py_ssize_t feature, i, k, of_left, of_right
+    cdef Py_ssize_t n = cells.shape[1], n_classes = totals.shape[0]
     cdef double here
     cdef uint32_t row
     with nogil:

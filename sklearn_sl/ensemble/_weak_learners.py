@@ -3,8 +3,8 @@
 A training set has ``fit(member, weight, target)``, which fits a member in place and returns what it
 answers to the training samples: codes of classes, or numbers. The target, codes or numbers as well,
 is that of the training set unless another one is given. Weak learners of the package share what
-depends neither on weights nor on targets, such as sorted columns; any other estimator is fitted anew
-each time.
+depends neither on weights nor on targets, such as sorted columns; any other estimator is fitted
+anew each time.
 """
 
 import copy
@@ -41,6 +41,8 @@ def read_samples(ensemble, estimator, X, *, reset):
     """
     if shares_columns(estimator):
         if reset:
+            if not hasattr(X, "shape"):
+                X = np.asarray(X)
             validate_data(ensemble, X, reset=True, skip_check_array=True)
             return X
         numbers = estimator._read_samples(X, reset=False)

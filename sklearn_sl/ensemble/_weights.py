@@ -11,7 +11,7 @@ MOST_REPETITIONS = 2**24
 
 
 class BoostedWeights:
-    """The weights of a boosting: what a sample counts by itself, times what its history makes of it.
+    """The weights of a boosting: what a sample counts by itself, times what its history adds.
 
     Samples with the same history have the same factor, and the masses are integers in units of
     ``1 / UNITS``, so that all sums of masses are exact. So nothing depends on the order of the
@@ -91,6 +91,6 @@ def own_weights(sample_weight, n_samples):
 
 
 def exact_sum(values):
-    """Return a sum that does not depend on the order, of numbers rounded to units of the largest."""
+    """Return a sum that is the same in any order: of numbers rounded to units of the largest."""
     exponent = 51 - np.frexp(np.abs(values).max() * len(values))[1]
     return float(np.ldexp(np.rint(np.ldexp(values, exponent)).sum(), -exponent))
