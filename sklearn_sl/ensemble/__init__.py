@@ -2,11 +2,11 @@
 
 from sklearn_sl.ensemble._bagging import BaggingClassifier, BaggingRegressor
 from sklearn_sl.ensemble._boosting import AdaBoostClassifier, AdaBoostRegressor
+from sklearn_sl.ensemble._forest import RandomForestClassifier, RandomForestRegressor
 from sklearn_sl.ensemble._stagewise import (
     ForwardStagewiseClassifier,
     ForwardStagewiseRegressor,
 )
-from sklearn_sl.ensemble._forest import RandomForestClassifier, RandomForestRegressor
 from sklearn_sl.ensemble._stump import DecisionStump
 from sklearn_sl.ensemble._substring_stump import SubstringStump
 
@@ -16,9 +16,9 @@ __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
     "DecisionStump",
-    "RandomForestClassifier",
-    "RandomForestRegressor",
     "ForwardStagewiseClassifier",
     "ForwardStagewiseRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "SubstringStump",
 ]

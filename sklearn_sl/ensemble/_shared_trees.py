@@ -2,10 +2,15 @@
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.preprocessing import OrdinalEncoder
 
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._base import Target
+from sklearn_sl.tree._classify import times
 from sklearn_sl.tree._columns import SortedColumns
+
+# What a tree knows of its features after a fit, but for their names.
+FEATURES = ("n_features_in_", "is_categorical_", "_category_encoder")
 
 
 def shares_columns(estimator):
@@ -30,8 +35,15 @@ class TreeSet:
     n_threads : int, default=1
         The threads that sort.
 
+    reader : object with the features of a tree, default=None
+        Who reads the samples and learns their names and categories; None is a clone of the
+        estimator.
+
     Attributes
     ----------
+    reader : object
+        Reads other samples in the same way.
+
     X : ndarray of shape (n_samples, n_features)
         Samples as numbers, for the descent.
 
@@ -42,21 +54,22 @@ class TreeSet:
         The classes as places in ``classes``, of a classification.
     """
 
-    def __init__(self, estimator, X, y, *, n_threads=1):
+    def __init__(self, estimator, X, y, *, n_threads=1, reader=None):
         if estimator.monotonic_cst is not None:
             raise ValueError(
                 "monotonic_cst is not supported: use the trees of scikit-learn for constraints."
             )
-        reader = clone(estimator)
-        params = set(vars(reader))
-        self.X = reader._read_samples(X, reset=True)
-        self.y = reader._read_targets(y, len(self.X))
+        estimator._validate_params()
+        self.reader = clone(estimator) if reader is None else reader
+        self.X = self.reader._read_samples(X, reset=True)
+        self.y = estimator._read_targets(y, len(self.X))
         self.n_outputs = self.y.shape[1]
-        self.columns = SortedColumns(self.X, reader._n_categories(), n_threads)
+        self.columns = SortedColumns(self.X, self.reader._n_categories(), n_threads)
         # What the trees know of their features, whatever their weights.
         # The names of the features are for the ensemble to check.
-        params.add("feature_names_in_")
-        self.learned = {name: value for name, value in vars(reader).items() if name not in params}
+        self.learned = {
+            name: vars(self.reader)[name] for name in FEATURES if name in vars(self.reader)
+        }
         if is_classifier(estimator):
             plain = clone(estimator).set_params(class_weight=None, priors=None, cost_matrix=None)
             target = plain._encode(self.y, None)
@@ -65,20 +78,24 @@ class TreeSet:
         else:
             estimator._encode(self.y, None)  # complains of targets that do not suit the criterion
 
-    def fit(self, tree, weight=None, *, n_threads=1, watch=None):
-        """Fit a tree in place; rows without weight are as if they were not there."""
+    def fit(self, tree, weight=None, *, factors=None, n_threads=1, watch=None):
+        """Fit a tree in place; rows without weight are as if they were not there.
+
+        ``factors`` are the weights of the classes of the rows, of a tree that has none itself.
+        """
         vars(tree).update(self.learned)
-        target = self._target(tree, weight)
+        target = self._target(tree, weight, factors)
         grown = tree._plant(self.columns, target, n_threads=n_threads, watch=watch)
         tree.tree_ = grown.prune(tree.ccp_alpha) if tree.ccp_alpha > 0 else grown
         return tree
 
-    def _target(self, tree, weight):
+    def _target(self, tree, weight, factors):
         if not is_classifier(tree):
             return Target(self.y, weight)
         if tree.class_weight is None and tree.priors is None and tree.cost_matrix is None:
             tree._cost = None
-            return Target(self.codes, weight, n_classes=self.n_classes)
+            counted = None if factors is None else times(factors, weight)
+            return Target(self.codes, weight, n_classes=self.n_classes, counted=counted)
         return tree._encode(self.y, weight)
 
     def subset(self, features):
@@ -87,12 +104,32 @@ class TreeSet:
         vars(part).update(vars(self))
         part.X = np.ascontiguousarray(self.X[:, features])
         part.columns = self.columns.subset(features, part.X)
-        is_categorical = self.learned["is_categorical_"]
-        if is_categorical is not None and is_categorical[features].any():
-            raise ValueError("Subsets of features are for numbers, not for categories.")
         part.learned = {
-            **{name: value for name, value in self.learned.items() if name != "feature_names_in_"},
+            **self.learned,
             "n_features_in_": len(features),
-            "is_categorical_": None,
+            **self._categories_of(features),
         }
         return part
+
+    def _categories_of(self, features):
+        """Return what a tree knows of the categories among some features."""
+        is_categorical = self.learned["is_categorical_"]
+        if is_categorical is None or not is_categorical[features].any():
+            return {"is_categorical_": None}
+        known = [self.reader.categories_[feature] for feature in features]
+        encoder = encoder_of([names for names in known if names is not None])
+        return {"is_categorical_": is_categorical[features], "_category_encoder": encoder}
+
+
+def encoder_of(categories):
+    """Return an encoder of columns with these categories, as a tree has one."""
+    is_text = any(names.dtype.kind not in "biuf" for names in categories)
+    # A column whose values are all missing has no category to show.
+    row = [[names[0] if len(names) else np.nan for names in categories]]
+    encoder = OrdinalEncoder(
+        categories=[names if len(names) else np.array([np.nan]) for names in categories],
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+        encoded_missing_value=np.nan,
+    )
+    return encoder.fit(np.array(row, dtype=object if is_text else np.float64))

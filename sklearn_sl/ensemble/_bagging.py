@@ -1,0 +1,424 @@
+"""Bagging of any estimator."""
+
+from numbers import Integral
+
+import numpy as np
+import sklearn
+from sklearn import ensemble as peer
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from sklearn_sl._sklearn import HasMethods, Interval, RealNotInt, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._averaging import (
+    AveragedClassesMixin,
+    AveragedTargetsMixin,
+    AveragingMixin,
+    read_targets,
+)
+from sklearn_sl.ensemble._members import OtherMembers, TreeMembers, is_per_row, rows_of
+from sklearn_sl.ensemble._packed_trees import features_of
+from sklearn_sl.ensemble._resampling import draw_features
+from sklearn_sl.ensemble._shared_trees import shares_columns
+from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+# As scikit-learn does: the members themselves look at the values.
+ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}
+
+
+class BaggingMixin(AveragingMixin):
+    """Members of any kind, on some rows and some features."""
+
+    _parameter_constraints = {
+        **AveragingMixin._parameter_constraints,
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "max_samples": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "bootstrap_features": ["boolean"],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        member = get_tags(self._get_estimator())
+        tags.input_tags.sparse = member.input_tags.sparse
+        tags.input_tags.allow_nan = member.input_tags.allow_nan
+        tags.input_tags.positive_only = member.input_tags.positive_only
+        tags.target_tags.positive_only = member.target_tags.positive_only
+        return tags
+
+    def _get_estimator(self):
+        """Return what the members are clones of, as the user gave it or the default."""
+        return self._tree_class() if self.estimator is None else self.estimator
+
+    # The members have parameters that the user need not see validated twice.
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples; sparse ones if the members take them.
+
+        y : array-like of shape (n_samples,)
+            Targets; a regressor may have several, of shape (n_samples, n_outputs).
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
+            were not there.
+
+        **fit_params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        routed = self._route("fit", fit_params)
+        return self._fit_members(X, y, sample_weight, routed.estimator.fit)
+
+    def _route(self, method, params):
+        """Return the parameters that the members ask for."""
+        if params and not sklearn.get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"Passing extra keyword arguments to {type(self).__name__}.{method} is only "
+                "supported if enable_metadata_routing=True, which you can set using "
+                "`sklearn.set_config`. See the User Guide "
+                "<https://scikit-learn.org/stable/metadata_routing.html> for more details. Extra "
+                f"parameters passed are: {set(params)}"
+            )
+        return process_routing(self, method, **params)
+
+    def get_metadata_routing(self):
+        """Return which metadata goes to the members, and which to the ensemble itself.
+
+        The ensemble itself takes part if it was asked to, as by ``set_fit_request``.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        router = MetadataRouter(owner=self)
+        own = super().get_metadata_routing()
+        if any(own.fit.requests.values()) or any(own.score.requests.values()):
+            router.add_self_request(own)
+        member = self._get_estimator()
+        proba = "predict_proba" if hasattr(member, "predict_proba") else "predict"
+        log_proba = "predict_log_proba" if hasattr(member, "predict_log_proba") else proba
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="fit")
+            .add(caller="decision_function", callee="decision_function")
+            .add(caller="predict", callee=proba)
+            .add(caller="predict_proba", callee=proba)
+            .add(caller="predict_log_proba", callee=log_proba)
+        )
+        return router.add(estimator=member, method_mapping=mapping)
+
+    def _template(self):
+        return clone(self._get_estimator())
+
+    def _gather_members(self, X, y, weight, used, fit_params):
+        how = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        if shares_columns(self.estimator_):
+            validate_data(self, X, reset=True, skip_check_array=True)
+            group = TreeMembers(self.estimator_, X, y, **how)
+            self.n_features_in_ = group.X.shape[1]
+        else:
+            X = validate_data(self, X, reset=True, **ANY_VALUES)
+            if used is not None:
+                fit_params = {
+                    name: rows_of(value, used) if is_per_row(value, self._n_given) else value
+                    for name, value in fit_params.items()
+                }
+            group = OtherMembers(self.estimator_, X, y, **how, fit_params=fit_params)
+        self._n_drawn_features = self._count_features()
+        return group
+
+    def _count_features(self):
+        """Return the number of features of a member."""
+        if not isinstance(self.max_features, Integral):
+            return max(1, int(self.max_features * self.n_features_in_))
+        if self.max_features > self.n_features_in_:
+            raise ValueError(
+                f"max_features must be <= n_features, got {self.max_features} > "
+                f"{self.n_features_in_}."
+            )
+        return self.max_features
+
+    def _draw_columns(self, seeds):
+        n_features, n_drawn = self.n_features_in_, self._n_drawn_features
+        return [
+            draw_features(seed, n_features, n_drawn, replace=self.bootstrap_features)
+            for seed in seeds
+        ]
+
+    def _keep_columns(self, old, columns):
+        self.estimators_features_ = old.get("estimators_features_", []) + columns
+
+    def _member_columns(self):
+        return self.estimators_features_
+
+    def _read_query(self, X):
+        if self._reader is None:
+            return validate_data(self, X, reset=False, **ANY_VALUES)
+        numbers = self._reader._read_samples(X, reset=False)
+        validate_data(self, X, reset=False, skip_check_array=True)  # says who complains of names
+        return numbers
+
+
+def _members_decide(ensemble):
+    """Return whether the members have a decision function, or raise."""
+    members = getattr(ensemble, "estimators_", None) or [ensemble._get_estimator()]
+    members[0].decision_function  # noqa: B018  (raises with the name of the member)
+    return True
+
+
+class BaggingClassifier(
+    EstimatorMixin, AveragedClassesMixin, BaggingMixin, ClassifierMixin, BaseEstimator
+):
+    """Bagging of classifiers.
+
+    TODO
+    """
+
+    _tree_class = DecisionTreeClassifier
+    _parameter_constraints = {
+        **BaggingMixin._parameter_constraints,
+        **AveragedClassesMixin._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=None,
+        max_features=1.0,
+        bootstrap=True,
+        bootstrap_features=False,
+        oob_score=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        voting="average",
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.voting = voting
+
+    def _encode_targets(self, y):
+        return self._encode_classes(column_or_1d(read_targets(y, stacklevel=6)))
+
+    def predict(self, X, **params):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        **params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes of the largest shares, the first among equals.
+        """
+        return self._labels(self._shares(X, "predict", params))
+
+    def predict_proba(self, X, **params):
+        """Return the shares of the classes, averaged over the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        **params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The means of the probabilities that the members give, or with ``voting="vote"``, and if
+            they give none, the shares of the members that predict each class.
+        """
+        return self._shares(X, "predict_proba", params)
+
+    def _shares(self, X, method, params):
+        check_is_fitted(self)
+        routed = self._route(method, params).estimator
+        return self._mean_answers(
+            self._read_query(X),
+            predict=routed.get("predict"),
+            predict_proba=routed.get("predict_proba"),
+        )
+
+    def predict_log_proba(self, X, **params):
+        """Return the logarithms of the shares of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        **params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            The logarithms, minus infinity for a share of zero.
+        """
+        check_is_fitted(self)
+        routed = self._route("predict_log_proba", params).estimator
+        packed = self._packed is not None or self.voting == "vote"
+        if packed or not hasattr(self.estimators_[0], "predict_log_proba"):
+            shares = self._mean_answers(
+                self._read_query(X),
+                predict=routed.get("predict"),
+                predict_proba=routed.get("predict_proba"),
+            )
+            with np.errstate(divide="ignore"):
+                return np.log(shares)
+        X, known = self._read_query(X), routed.get("predict_log_proba") or {}
+
+        def log_shares(member, columns):
+            part = member.predict_log_proba(features_of(X, columns), **known)
+            logs = np.full((len(part), self.n_classes_), -np.inf)
+            logs[:, member.classes_.astype(np.intp)] = part
+            return logs
+
+        total = -np.inf
+        for logs in self._ask(log_shares):
+            total = np.logaddexp(total, logs)
+        return total - np.log(len(self.estimators_))
+
+    @available_if(_members_decide)
+    def decision_function(self, X, **params):
+        """Return the mean of the members' decision functions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        **params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The mean scores, of the second of two classes or of each class.
+        """
+        check_is_fitted(self)
+        routed = self._route("decision_function", params).estimator.get("decision_function") or {}
+        X = self._read_query(X)
+
+        def scores(member, columns):
+            if len(member.classes_) < self.n_classes_:
+                raise ValueError(
+                    "A member has not seen all classes, so that its decision function has no score "
+                    "for some: use predict_proba."
+                )
+            return member.decision_function(features_of(X, columns), **routed)
+
+        return sum(self._ask(scores)) / len(self.estimators_)
+
+    def _set_out_of_bag_answers(self, answers):
+        self.oob_decision_function_ = answers
+
+
+class BaggingRegressor(
+    EstimatorMixin, AveragedTargetsMixin, BaggingMixin, RegressorMixin, BaseEstimator
+):
+    """Bagging of regressors.
+
+    TODO
+    """
+
+    _tree_class = DecisionTreeRegressor
+    _parameter_constraints = BaggingMixin._parameter_constraints
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=None,
+        max_features=1.0,
+        bootstrap=True,
+        bootstrap_features=False,
+        oob_score=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _encode_targets(self, y):
+        return self._encode_numbers(read_targets(y, dtype=np.float64, stacklevel=6))
+
+    def predict(self, X, **params):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        **params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The means of what the members predict.
+        """
+        check_is_fitted(self)
+        routed = self._route("predict", params).estimator
+        answers = self._mean_answers(self._read_query(X), predict=routed.get("predict"))
+        return self._labels(answers)
+
+    def _set_out_of_bag_answers(self, answers):
+        self.oob_prediction_ = self._labels(answers)
+
+
+# Whoever asks scikit-learn for its bagging gets ours too.
+peer.BaggingClassifier.register(BaggingClassifier)
+peer.BaggingRegressor.register(BaggingRegressor)

@@ -1,0 +1,114 @@
+"""Trees of an ensemble, packed for predictions."""
+
+import operator
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn_sl._threads import in_order
+from sklearn_sl.ensemble import _descents
+
+# Descents of a sample in a tree that a thread makes before it looks up: some hundredths of a
+# second.
+SLICE = 400_000
+# The fewest and the most samples of a block: nodes and samples should stay in the cache.
+BLOCK = 256, 4096
+# Fewer descents are made by one thread: they are over before another one has begun.
+MANY = 100_000
+
+
+class PackedTrees:
+    """Trees whose answers to samples are summed up.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        Grown trees.
+
+    tables : list of ndarray of shape (node_count, n_answers)
+        What each node of a tree answers as a leaf.
+
+    columns : list of ndarray
+        Which features of the samples each tree was grown on.
+
+    kind : str or None, default=None
+        The kind of the answers.
+    """
+
+    def __init__(self, trees, tables, columns, kind=None):
+        self.trees, self.columns, self.kind = trees, columns, kind
+        self.n_answers = tables[0].shape[1]
+        # Categories and surrogates need more than a comparison.
+        self.tables = None
+        if not all(tree._simple for tree in trees):
+            self.tables = tables
+            return
+        sizes = np.array([tree.node_count for tree in trees])
+        self.roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        # Each inner node has two children.
+        self.first_leaves = np.concatenate([[0], np.cumsum((sizes + 1) // 2)[:-1]])
+        self.nodes = np.zeros(sizes.sum(), dtype=_descents.node_dtype)
+        self.answers = np.empty((np.sum((sizes + 1) // 2), self.n_answers))
+        for number, (tree, table) in enumerate(zip(trees, tables, strict=True)):
+            self._pack(number, tree, table)
+
+    def _pack(self, number, tree, table):
+        leaf_nodes = np.empty((tree.node_count + 1) // 2, dtype=np.int32)
+        begin, first = self.roots[number], self.first_leaves[number]
+        n_leaves = _descents.pack(
+            *(
+                np.ascontiguousarray(nodes, dtype=np.int64)
+                for nodes in (tree.children_left, tree.children_right, tree.feature)
+            ),
+            tree.threshold,
+            np.ascontiguousarray(tree.missing_go_to_left, dtype=np.uint8),
+            np.ascontiguousarray(self.columns[number], dtype=np.int64),
+            self.nodes[begin : begin + tree.node_count],
+            leaf_nodes,
+            np.empty((tree.node_count + 1, 2), dtype=np.int64),
+        )
+        self.answers[first : first + n_leaves] = table[leaf_nodes]
+
+    def packs(self, trees, kind):
+        """Return whether these are the trees, and answers of this kind."""
+        return (
+            kind == self.kind
+            and len(trees) == len(self.trees)
+            and all(map(operator.is_, trees, self.trees))
+        )
+
+    def sums(self, X, n_threads=1):
+        """Return the sums over the trees of the answers to samples, in the order of the trees."""
+        total = np.zeros((len(X), self.n_answers))
+
+        def add(rows, over):
+            if self.tables is not None:
+                self._add_one_by_one(X[rows], total[rows])
+                return
+            _descents.add_answers(
+                X[rows], self.nodes, self.roots, self.answers, self.first_leaves, total[rows]
+            )
+
+        step = int(np.clip(SLICE // len(self.trees), *BLOCK))
+        blocks = [slice(start, start + step) for start in range(0, len(X), step)]
+        if len(X) * len(self.trees) < MANY:
+            n_threads = 1
+        for _ in in_order(add, blocks, min(n_threads, len(blocks))):
+            pass
+        return total
+
+    def _add_one_by_one(self, X, total):
+        for tree, table, columns in zip(self.trees, self.tables, self.columns, strict=True):
+            total += table.take(tree._leaves(features_of(X, columns)), axis=0)
+
+
+def is_all(columns, X):
+    """Return whether these are all columns of a matrix, in their order."""
+    return np.array_equal(columns, np.arange(X.shape[1]))
+
+
+def features_of(X, columns):
+    """Return these columns of a matrix, itself if they are all of them."""
+    if is_all(columns, X):
+        return X
+    return X[:, columns] if sp.issparse(X) else np.ascontiguousarray(X[:, columns])
