@@ -58,7 +58,13 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "subsection_order": ExplicitOrder(
-        ["examples/kernels", "examples/kernel_ridge", "examples/svm", "examples/tree"]
+        [
+            "examples/kernels",
+            "examples/kernel_ridge",
+            "examples/svm",
+            "examples/tree",
+            "examples/ensemble",
+        ]
     ),
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": None,

@@ -1,6 +1,7 @@
 """Pictures of fitted models, by matplotlib."""
 
+from sklearn_sl.inspection._margins import MarginDisplay
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
-__all__ = ["PruningPathDisplay", "SupportVectorDisplay"]
+__all__ = ["MarginDisplay", "PruningPathDisplay", "SupportVectorDisplay"]
