@@ -8,14 +8,13 @@ from sklearn import ensemble as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d, get_tags
 from sklearn.utils.extmath import softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     has_fit_parameter,
-    validate_data,
 )
 
 from sklearn_sl._sklearn import (
@@ -73,7 +72,10 @@ class EnsembleInputMixin:
         X = read_samples(self, estimator, X, reset=True)
         if n_rows(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        y = validate_data(self, X="no_validation", y=y, y_numeric=is_regressor(self))
+        y = column_or_1d(y, warn=True)
+        if is_regressor(self) and y.dtype.kind in "OUS":
+            y = y.astype(np.float64)
+        assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
         weight = check_sample_weight(sample_weight, y, dtype=np.float64)
         used = np.ones(len(y), dtype=bool) if weight is None else weight > 0
@@ -86,7 +88,8 @@ class EnsembleInputMixin:
 class BoostingMixin(EnsembleInputMixin):
     """The parameters of a boosting and its rounds.
 
-    Hook: ``_round(state, member)``, which fits a member and returns a reason to stop, or None.
+    Hooks: ``_round(state, member)`` fits a member and returns a reason to stop, or None;
+    ``_begin_weakly(state, member)`` is called if the first member is no better than chance.
     """
 
     _parameter_constraints = {
@@ -136,6 +139,8 @@ class BoostingMixin(EnsembleInputMixin):
                 if reason == "weak" and weak < self.retries:
                     weak += 1
                     continue
+                if reason == "weak" and not state.members:
+                    self._begin_weakly(state, member)
                 weak = 0
                 if reason is None and watcher is not None:
                     reason = watcher.look(state)
@@ -309,8 +314,8 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     stops, and the member gets a weight that outvotes all others (scikit-learn gives it 1, and
     others may outvote it). A member no better than chance, ``eps >= 1 - 1/K``, is dropped, and
     boosting stops, because the same weights would give the same member again; where members are
-    random, ``retries`` lets them try again. If it is the first one, a ValueError says so. ``stop_reason_``
-    tells which of these ended the fit.
+    random, ``retries`` lets them try again. If it is the first one, a ValueError says so.
+    ``stop_reason_`` tells which of these ended the fit.
 
     Integer weights are exactly repeated samples, and the order of the samples does not matter: the
     weights have common units in which sums are exact.
@@ -536,12 +541,6 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
             state.add(member, answers, 1.0 + sum(state.strengths) if strength is None else strength)
             return "perfect"
         if error >= 1 - 1 / self.n_classes_:
-            if not state.members:
-                raise ValueError(
-                    f"The first member of {type(self).__name__} is not better than chance: its "
-                    f"weighted error is {error:.6g}, and {1 - 1 / self.n_classes_:.6g} is what "
-                    "guessing gives. Nothing can be boosted; use a stronger estimator."
-                )
             return "weak"
         if strength is None:
             odds = np.log((1 - error) / error) + np.log(self.n_classes_ - 1)
@@ -549,6 +548,13 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         state.add(member, answers, strength)
         state.weights.multiply(wrong, strength, error)
         return None
+
+    def _begin_weakly(self, state, member):
+        raise ValueError(
+            f"The first member of {type(self).__name__} is not better than chance: its weighted "
+            f"error is {state.error:.6g}, and {1 - 1 / self.n_classes_:.6g} is what guessing "
+            "gives. Nothing can be boosted; use a stronger estimator."
+        )
 
     def _watcher(self, state, held_out):
         """Return what looks for a reason to stop after each round; None if nothing does."""
@@ -806,7 +812,8 @@ class ClassRounds(Rounds):
         self.votes.add(answers, strength)
         half = strength / 2
         # With a perfect member the weight could be any: its infimum is what the theorem is about.
-        z = self.error and (1 - self.error) * np.exp(-half) + self.error * np.exp(half)
+        with np.errstate(over="ignore"):  # of a learning rate beyond all reason
+            z = self.error and (1 - self.error) * np.exp(-half) + self.error * np.exp(half)
         self.normalizers.append(float(z))
         self.bound *= self.normalizers[-1]
         wrong = self.votes.codes() != self.codes
@@ -1031,14 +1038,15 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
             state.add(member, 1.0 + sum(state.strengths) if strength is None else strength)
             return "perfect"
         if error >= 0.5:
-            if not state.members:
-                state.add(member, 1.0)
             return "weak"
         if strength is None:
             strength = float(self.learning_rate * np.log((1 - error) / error))
         state.add(member, strength)
         state.weights.multiply(losses, strength, error)
         return None
+
+    def _begin_weakly(self, state, member):
+        state.add(member, 1.0)
 
     def _losses(self, residuals):
         """Return the losses of residuals, between zero and one."""

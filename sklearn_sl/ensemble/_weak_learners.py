@@ -45,7 +45,7 @@ def read_samples(ensemble, estimator, X, *, reset):
                 X = np.asarray(X)
             validate_data(ensemble, X, reset=True, skip_check_array=True)
             return X
-        numbers = estimator._read_samples(X, reset=False)
+        numbers = estimator._read_samples(without_names(X), reset=False)
         validate_data(ensemble, X, reset=False, skip_check_array=True)
         return numbers
     tags = get_tags(estimator).input_tags
@@ -60,6 +60,11 @@ def read_samples(ensemble, estimator, X, *, reset):
         dtype=np.float64 if isinstance(estimator, DecisionStump) else None,
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
     )
+
+
+def without_names(X):
+    """Return samples without the names of their features, which are for the ensemble to check."""
+    return X.set_axis(range(X.shape[1]), axis=1) if hasattr(X, "iloc") else X
 
 
 def take_rows(X, rows):
@@ -157,8 +162,15 @@ class TreeLearner(AnyLearner):
         return trees
 
     def refit(self, member, rows):
+        if not counts_alike(member):
+            return super().refit(member, rows)
         times = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
         return self.fit(member, times)
+
+
+def counts_alike(tree):
+    """Return whether repeated samples are integer weights to a tree, whatever it counts."""
+    return tree.min_samples_split == 2 and tree.min_samples_leaf == 1
 
 
 class StumpLearner(AnyLearner):

@@ -40,7 +40,6 @@ class FeatureMixin:
                 unknown_value=np.nan,
                 encoded_missing_value=np.nan,
             ).fit(categories)
-        # A frame may come with names, an array without.
         numbers[:, chosen] = self._category_encoder.transform(categories)
         return numbers
 
@@ -65,8 +64,10 @@ class FeatureMixin:
 
 
 def columns_of(X, places):
-    """Return some of the columns of a frame or an array."""
-    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
+    """Return some of the columns of a frame or an array, without their names."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places].set_axis(range(len(places)), axis=1)
+    return X[:, places]
 
 
 def categorical_mask(X, chosen, names):
