@@ -129,7 +129,8 @@ class BoostingMixin(EnsembleInputMixin):
     def _boost(self, state, watcher):
         """Add members until there are enough, or a reason to stop; return the reason."""
         weak = 0
-        with Progress(self, name="round", total=self.n_estimators) as progress:
+        total = None if self.retries else self.n_estimators  # failures are steps too
+        with Progress(self, name="round", total=total) as progress:
             while len(state.members) < self.n_estimators:
                 told = {}
                 with progress.step(told):
