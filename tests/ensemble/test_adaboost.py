@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from _callbacks import Stop
 from conftest import ALGEBRA, EXACT, needs_callbacks
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import boosting as reference
+from reference.boosting import TOY, TOY_SIGNS, random_strings, two_moons_or_so
 from sklearn import ensemble as peer
 from sklearn import tree as peer_tree
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -30,21 +32,9 @@ from sklearn_sl.ensemble._boosting import weighted_median
 from sklearn_sl.theory import adaboost_bound, margin_bound
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-# Ten points on which three stumps suffice.
-TOY = np.array([[1, 5], [2, 3], [3, 2], [4, 6], [4, 7], [5, 9], [6, 5], [6, 7], [8, 5], [8, 8]])
-TOY_SIGNS = np.array([1, 1, -1, -1, 1, 1, -1, 1, -1, -1])
-
 
 class OtherTree(DecisionTreeClassifier):
     """A tree that the ensembles do not know, and fit like any other classifier."""
-
-
-def two_moons_or_so(seed=0, n_samples=300, n_features=4):
-    """Return samples that single precision represents, and noisy classes -1 and 1."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_samples, n_features)).astype(np.float32).astype(float)
-    noise = rng.normal(size=n_samples)
-    return X, np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + noise / 2 > 0, 1, -1)
 
 
 problems = st.builds(
@@ -513,26 +503,6 @@ def test_warm_start_does_not_go_on_after_a_perfect_member():
     assert len(model.estimators_) == 1 and model.stop_reason_ == "perfect"
 
 
-class Stop:
-    """A callback that asks for the end after so many tasks."""
-
-    def __init__(self, after):
-        self.after, self.ends = after, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        self.ends += 1
-        return self.ends >= self.after
-
-    def teardown(self, estimator, context):
-        pass
-
-
 @needs_callbacks
 @pytest.mark.parametrize("Model", [AdaBoostClassifier, AdaBoostRegressor])
 def test_fit_that_a_callback_stops_is_a_smaller_ensemble(Model):
@@ -544,14 +514,6 @@ def test_fit_that_a_callback_stops_is_a_smaller_ensemble(Model):
 
 
 # ---------------------------------------------------------------- kinds of samples
-
-
-def random_strings(rng, n):
-    """Return so many different strings, none of a single length."""
-    found = set()
-    while len(found) < n:
-        found.add("".join(rng.choice(list("ACGT"), rng.integers(3, 9))))
-    return sorted(found)
 
 
 @pytest.mark.parametrize("search", ["samples", "closures"])

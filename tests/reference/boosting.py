@@ -1,8 +1,28 @@
-"""Boosting from its definitions, slowly."""
+"""Boosting from its definitions, slowly, and problems to boost on."""
 
 import itertools
 
 import numpy as np
+
+# Ten points on which three stumps suffice.
+TOY = np.array([[1, 5], [2, 3], [3, 2], [4, 6], [4, 7], [5, 9], [6, 5], [6, 7], [8, 5], [8, 8]])
+TOY_SIGNS = np.array([1, 1, -1, -1, 1, 1, -1, 1, -1, -1])
+
+
+def two_moons_or_so(seed=0, n_samples=300, n_features=4):
+    """Return samples that single precision represents, and noisy classes -1 and 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features)).astype(np.float32).astype(float)
+    noise = rng.normal(size=n_samples)
+    return X, np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + noise / 2 > 0, 1, -1)
+
+
+def random_strings(rng, n):
+    """Return so many different strings, none of a single length."""
+    found = set()
+    while len(found) < n:
+        found.add("".join(rng.choice(list("ACGT"), rng.integers(3, 9))))
+    return sorted(found)
 
 
 def all_stumps(X):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from _callbacks import Stop
 from conftest import ALGEBRA, EXACT, needs_callbacks, without_addresses
 from sklearn import svm as peer
 from sklearn.base import clone
@@ -417,26 +418,6 @@ def test_interrupt_ends_the_threads_too():
     time.sleep(0.05)
     assert threading.active_count() <= threads
     assert not hasattr(model, "C_")
-
-
-class Stop:
-    """A callback that asks for the end after so many tasks."""
-
-    def __init__(self, after):
-        self.after, self.ends = after, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        self.ends += 1
-        return self.ends >= self.after
-
-    def teardown(self, estimator, context):
-        pass
 
 
 @needs_callbacks

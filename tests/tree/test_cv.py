@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _callbacks import Stop
 from conftest import ALGEBRA, EXACT, needs_callbacks
 from sklearn import tree as peer
 from sklearn.base import clone
@@ -286,22 +287,6 @@ def test_pruning_a_search_refers_to_the_whole_tree_and_its_scores():
         -other.best_score_ / path.risks[-1], model.cp_table_["xerror"][k - 1], **ALGEBRA
     )
     assert other.best_score_ < model.best_score_
-
-
-class Stop:
-    """Asks for the end of the fit at the first occasion."""
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        return True
 
 
 @needs_callbacks
