@@ -10,9 +10,9 @@ from sklearn_sl.ensemble import _descents
 
 # Descents of a sample in a tree that a thread makes before it looks up: some hundredths of a
 # second.
-SLICE = 400_000
-# The fewest and the most samples of a block: nodes and samples should stay in the cache.
-BLOCK = 256, 4096
+SLICE = 2_000_000
+# Samples that go down one tree after the other: the nodes of a tree are in the cache for so long.
+BLOCK = 16_384
 # Fewer descents are made by one thread: they are over before another one has begun.
 MANY = 100_000
 
@@ -44,10 +44,11 @@ class PackedTrees:
             self.tables = tables
             return
         sizes = np.array([tree.node_count for tree in trees])
-        self.roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        # A node more for each tree, so that siblings begin at even places.
+        self.roots = np.concatenate([[0], np.cumsum(sizes + 1)[:-1]])
         # Each inner node has two children.
         self.first_leaves = np.concatenate([[0], np.cumsum((sizes + 1) // 2)[:-1]])
-        self.nodes = np.zeros(sizes.sum(), dtype=_descents.node_dtype)
+        self.nodes = np.zeros(np.sum(sizes + 1), dtype=_descents.node_dtype)
         self.answers = np.empty((np.sum((sizes + 1) // 2), self.n_answers))
         for number, (tree, table) in enumerate(zip(trees, tables, strict=True)):
             self._pack(number, tree, table)
@@ -63,7 +64,7 @@ class PackedTrees:
             tree.threshold,
             np.ascontiguousarray(tree.missing_go_to_left, dtype=np.uint8),
             np.ascontiguousarray(self.columns[number], dtype=np.int64),
-            self.nodes[begin : begin + tree.node_count],
+            self.nodes[begin : begin + tree.node_count + 1],
             leaf_nodes,
             np.empty((tree.node_count + 1, 2), dtype=np.int64),
         )
@@ -85,14 +86,20 @@ class PackedTrees:
             if self.tables is not None:
                 self._add_one_by_one(X[rows], total[rows])
                 return
-            _descents.add_answers(
-                X[rows], self.nodes, self.roots, self.answers, self.first_leaves, total[rows]
-            )
+            for trees in slices(len(self.trees), max(1, SLICE // BLOCK)):
+                _descents.add_answers(
+                    X[rows],
+                    self.nodes,
+                    self.roots[trees],
+                    self.answers,
+                    self.first_leaves[trees],
+                    total[rows],
+                )
 
-        step = int(np.clip(SLICE // len(self.trees), *BLOCK))
-        blocks = [slice(start, start + step) for start in range(0, len(X), step)]
         if len(X) * len(self.trees) < MANY:
             n_threads = 1
+        # Blocks for all threads, even if the samples are less than a block for each.
+        blocks = slices(len(X), min(BLOCK, -(-len(X) // n_threads)))
         for _ in in_order(add, blocks, min(n_threads, len(blocks))):
             pass
         return total
@@ -100,6 +107,11 @@ class PackedTrees:
     def _add_one_by_one(self, X, total):
         for tree, table, columns in zip(self.trees, self.tables, self.columns, strict=True):
             total += table.take(tree._leaves(features_of(X, columns)), axis=0)
+
+
+def slices(n, step):
+    """Return the slices of so many things, ``step`` at a time."""
+    return [slice(start, start + step) for start in range(0, n, max(step, 1))]
 
 
 def is_all(columns, X):
