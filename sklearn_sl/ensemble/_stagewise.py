@@ -257,7 +257,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during fit, if all of them are strings.
 
     See Also
@@ -581,7 +581,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during fit, if all of them are strings.
 
     See Also

@@ -145,7 +145,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during fit, if all of them are strings.
 
     See Also
