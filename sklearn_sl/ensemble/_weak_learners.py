@@ -45,7 +45,11 @@ def read_samples(ensemble, estimator, X, *, reset):
                 X = np.asarray(X)
             validate_data(ensemble, X, reset=True, skip_check_array=True)
             return X
-        numbers = estimator._read_samples(without_names(X), reset=False)
+        if hasattr(X, "columns"):
+            validate_data(ensemble, X, reset=False, skip_check_array=True)
+            return estimator._read_samples(without_names(X), reset=False)
+        # The tree knows best what is wrong with an array; the ensemble may miss names.
+        numbers = estimator._read_samples(X, reset=False)
         validate_data(ensemble, X, reset=False, skip_check_array=True)
         return numbers
     tags = get_tags(estimator).input_tags
@@ -58,6 +62,7 @@ def read_samples(ensemble, estimator, X, *, reset):
         accept_sparse=["csr", "csc"] if tags.sparse else False,
         allow_nd=tags.three_d_array,
         dtype=np.float64 if isinstance(estimator, DecisionStump) else None,
+        order="C",
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
     )
 
