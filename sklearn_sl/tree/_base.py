@@ -24,6 +24,8 @@ from sklearn_sl.tree._path import pruning_path
 from sklearn_sl.tree._tree import make_tree, set_risk
 
 NO_LIMIT = 2**31 - 1
+# What it costs to sort a column of a node, in columns that are kept sorted.
+SORTING = 6
 
 
 class TreeMixin(FeatureMixin):
@@ -33,6 +35,10 @@ class TreeMixin(FeatureMixin):
     target)`` what each node would add to the risk as a leaf, ``_answers(tree)`` what it would
     predict.
     """
+
+    # Whether chance decides between equal splits, not the order of the features: for forests, whose
+    # trees would be wrong in the same way.
+    _random_order = False
 
     # Not something to be passed around in a pipeline.
     __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
@@ -114,9 +120,14 @@ class TreeMixin(FeatureMixin):
         self._seed = self._draw_seed(columns.X.shape[1])
         return self._grow(columns, target, **how)
 
+    def _sorts_on_demand(self, n_features):
+        """Return whether it is faster to sort what a node looks at than to keep all sorted."""
+        looked_at = self._count_features(n_features)
+        return not self.surrogates and SORTING * looked_at < n_features
+
     def _draw_seed(self, n_features):
         """Return the number that all random choices of the fit follow from, those of folds too."""
-        if self.splitter == "best" and self.max_features_ >= n_features:
+        if self.splitter == "best" and self.max_features_ >= n_features and not self._random_order:
             return 0
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
@@ -127,6 +138,7 @@ class TreeMixin(FeatureMixin):
     def _grow(self, columns, target, *, times=None, n_threads=1, watch=None, reuse=False):
         """Return a tree with its risks; row ``i`` of the training set counts ``times[i]`` times."""
         weight, own, share = target.weight, target.own, 1.0
+        n_features = columns.X.shape[1]
         if times is not None:
             weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
             share = np.average(times, weights=target.own)
@@ -138,8 +150,9 @@ class TreeMixin(FeatureMixin):
             own_weight=own,
             entropy=CRITERIA[self.criterion] == CRITERIA["entropy"],
             reuse=reuse,
+            on_demand=self._sorts_on_demand(n_features),
         )
-        rules = self._rules(len(field.rows), field.total_weight, columns.X.shape[1])
+        rules = self._rules(len(field.rows), field.total_weight, n_features)
         grown = grow(field, rules, seed=self._seed, n_threads=n_threads, watch=watch)
         tree = make_tree(
             grown,
@@ -164,6 +177,7 @@ class TreeMixin(FeatureMixin):
         return Rules(
             criterion=CRITERIA[self.criterion],
             random_thresholds=self.splitter == "random",
+            random_order=self._random_order,
             best_first=self.max_leaf_nodes is not None,
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             min_samples_split=max(2, min_split, 2 * min_leaf),

@@ -109,8 +109,11 @@ cdef class Worker(Division):
 
     @property
     def n_columns(self):
-        """The number of features."""
-        return self.n_features
+        """The number of columns that the work on a node is about."""
+        return self._n_columns()
+
+    cdef Py_ssize_t _n_columns(self) noexcept nogil:
+        return self.max_features if self.on_demand else self.n_features
 
     def plant(self, uint64_t seed):
         """Make the root."""
@@ -151,7 +154,7 @@ cdef class Worker(Division):
             self._take_ripe(&node)
         else:
             return NONE_LEFT
-        cdef double cost = <double> (node.stop - node.start) * self.n_features
+        cdef double cost = <double> (node.stop - node.start) * self._n_columns()
         if cost > large:
             return TOO_LARGE
         budget[0] -= cost + NODE_COST

@@ -104,6 +104,10 @@ cdef Found scan_classes(
     double least_mass, Py_ssize_t first, Py_ssize_t last,
 ) noexcept nogil
 
+cdef void sort_cells(
+    uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint32_t highest,
+) noexcept nogil
+
 cdef void partition_cells(
     uint64_t* cells, Py_ssize_t n, const uint32_t* fate, uint64_t* scratch, bint keep_left,
     bint keep_right,

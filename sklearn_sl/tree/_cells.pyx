@@ -7,11 +7,16 @@ highest rank, ``MISSING``.
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 MISSING = 0xFFFFFFFF
+
+cdef enum:
+    # So many cells are sorted by insertion.
+    FEW = 40
+
 # The side of a row is the highest bit of its new place.
 cdef uint32_t RIGHT = 0x80000000
 
@@ -174,6 +179,44 @@ cdef Found scan_classes(
         if score > found.score:
             found.score, found.where = score, i
     return found
+
+
+cdef void sort_cells(
+    uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint32_t highest
+) noexcept nogil:
+    """Sort cells by their ranks, which are at most ``highest``; equal ones keep their order."""
+    cdef Py_ssize_t i, j, count, begin
+    cdef Py_ssize_t places[256]
+    cdef int shift = 32
+    cdef uint64_t cell
+    cdef uint64_t* source = cells
+    cdef uint64_t* target = spare
+    if n <= FEW:
+        for i in range(1, n):
+            cell, j = cells[i], i
+            while j > 0 and cells[j - 1] >> 32 > cell >> 32:
+                cells[j] = cells[j - 1]
+                j -= 1
+            cells[j] = cell
+        return
+    while highest:  # a byte of the rank at a time, the lowest one first
+        memset(places, 0, sizeof(places))
+        for i in range(n):
+            places[source[i] >> shift & 255] += 1
+        begin = 0
+        for i in range(256):
+            count = places[i]
+            places[i] = begin
+            begin += count
+        for i in range(n):
+            j = source[i] >> shift & 255
+            target[places[j]] = source[i]
+            places[j] += 1
+        source, target = target, source
+        shift += 8
+        highest >>= 8
+    if source != cells:
+        memcpy(cells, source, n * sizeof(uint64_t))
 
 
 cdef void partition_cells(

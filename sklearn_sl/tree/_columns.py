@@ -1,5 +1,7 @@
 """The columns of a training set, each of them sorted once."""
 
+from functools import cached_property
+
 import numpy as np
 
 from sklearn_sl._threads import in_order
@@ -54,6 +56,14 @@ class SortedColumns:
         codes = column[rows.astype(np.intp)]
         codes = np.where(np.isnan(codes), _cells.MISSING, codes).astype(np.uint64)
         self.cells[feature] = codes << np.uint64(32) | rows
+
+    @cached_property
+    def ranks(self):
+        """The ranks of the values of each column, row by row; missing values have the highest."""
+        ranks = np.empty(self.cells.shape, dtype=np.uint32)
+        for column, cells in zip(ranks, self.cells, strict=True):
+            column[cells.astype(np.uint32)] = cells >> np.uint64(32)
+        return ranks
 
     @property
     def has_missing(self):

@@ -22,6 +22,7 @@ SLICE = 4e6
 SHARED = 5e5
 # ... which come back so often, in case another one has run out of nodes.
 SHORT_SLICE = 2e5
+NO_RANKS = np.empty((0, 0), dtype=np.uint32)
 # Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
 # Integer weights up to this sum are taken as they are: sums of targets stay exact.
@@ -34,6 +35,7 @@ class Rules:
 
     criterion: int
     random_thresholds: bool
+    random_order: bool
     best_first: bool
     max_depth: int
     min_samples_split: int
@@ -71,10 +73,22 @@ class Field:
 
     reuse : bool, default=False
         Whether the cells of ``columns`` may be destroyed.
+
+    on_demand : bool, default=False
+        Whether nodes sort the columns that they look at, instead of keeping all columns sorted.
     """
 
     def __init__(
-        self, columns, target, n_classes, weight, *, own_weight=None, entropy=False, reuse=False
+        self,
+        columns,
+        target,
+        n_classes,
+        weight,
+        *,
+        own_weight=None,
+        entropy=False,
+        reuse=False,
+        on_demand=False,
     ):
         self.X = columns.X
         rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
@@ -82,7 +96,11 @@ class Field:
             raise ValueError("No sample to grow a tree on has a positive weight.")
         self.rows = rows.astype(np.int32)
         whole = len(rows) == len(self.X)
-        self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
+        self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS
+        if on_demand:
+            self.ranks = columns.ranks
+        else:
+            self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
         self.n_categories = columns.n_categories
         self.weight_unit = 1.0 if weight is None else unit_of(weight)
         self.weight = np.empty(0) if weight is None else weight / self.weight_unit
@@ -125,7 +143,8 @@ def grow(field, rules, *, seed=0, n_threads=1, watch=None):
     ``watch(done)`` is told the share of the rows that have reached their leaf, from time to time;
     if it returns true, the nodes at hand are leaves.
     """
-    if field.cells.size < SHARED:
+    n_columns = rules.max_features if len(field.ranks) else field.X.shape[1]
+    if len(field.rows) * n_columns < SHARED:
         n_threads = 1
     workers = [_cart.Worker(field, rules, number) for number in range(n_threads)]
     first = workers[0]

@@ -60,7 +60,7 @@ cdef class Division(SplitSearch):
         """Write 1 for each row that goes left, and 0 for the others."""
         cdef Py_ssize_t m = node.stop - node.start, i, n, n_missing
         cdef Py_ssize_t feature = self.best.feature
-        cdef const uint64_t* cells = &self.cells[feature, node.start]
+        cdef const uint64_t* cells = self.column(node, feature)
         cdef double left_mass = 0, right_mass = 0, mass
         n_missing = self.n_missing(cells, m)
         n = m - n_missing
@@ -122,7 +122,7 @@ cdef class Division(SplitSearch):
         self, const Node* node, Py_ssize_t first, Py_ssize_t last
     ) noexcept nogil:
         cdef Py_ssize_t feature, m = node.stop - node.start
-        if not (self.best.open_left or self.best.open_right):
+        if self.on_demand or not (self.best.open_left or self.best.open_right):
             return
         for feature in range(first, last):
             if not self.is_constant(node, feature):
@@ -179,7 +179,7 @@ cdef class Division(SplitSearch):
     ) noexcept nogil:
         """Find the threshold, in either direction, that agrees most with the sides."""
         cdef Py_ssize_t m = node.stop - node.start, i, n, n_left = 0, n_shared = 0
-        cdef const uint64_t* cells = &self.cells[feature, node.start]
+        cdef const uint64_t* cells = self.column(node, feature)
         cdef double left_of_left = 0, left_of_right = 0, agreeing, opposed, best = -1.0
         cdef double all_left = 0, all_right = 0
         cdef uint8_t side
@@ -236,7 +236,7 @@ cdef class Division(SplitSearch):
     ) noexcept nogil:
         """Write which side each category of a node leans to; return the number of categories."""
         cdef Py_ssize_t m = node.stop - node.start, i = 0, n, g = 0, begin
-        cdef const uint64_t* cells = &self.cells[feature, node.start]
+        cdef const uint64_t* cells = self.column(node, feature)
         cdef double left, right, mass
         cdef uint8_t side
         n = m - self.n_missing(cells, m)

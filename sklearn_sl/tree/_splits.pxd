@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Found, Node, Rival, Split
 from sklearn_sl.tree._impurity cimport Impurity
@@ -7,9 +7,13 @@ from sklearn_sl.tree._impurity cimport Impurity
 cdef class SplitSearch(Impurity):
     cdef const double[:, ::1] X
     cdef uint64_t[:, ::1] cells
+    # instead of cells that are kept sorted: ranks, and cells that are sorted on demand
+    cdef bint on_demand
+    cdef const uint32_t[:, ::1] ranks
+    cdef uint64_t[::1] gathered, spare
     cdef const int32_t[::1] n_categories
     cdef const double[::1] x_log_x
-    cdef bint simple, counted, random_thresholds, use_surrogates
+    cdef bint simple, counted, random_thresholds, random_order, use_surrogates
     cdef Py_ssize_t n_features, min_leaf, max_features, n_competitors
     cdef double min_weight
     # one entry a row
@@ -34,6 +38,7 @@ cdef class SplitSearch(Impurity):
     cdef Py_ssize_t n_chosen(self) noexcept nogil
     cdef void choose(self, const Node* node) noexcept nogil
     cdef bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef uint64_t* column(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef void prepare(self, const Node* node) noexcept nogil
     cdef void _prepare_masses(
         self, const int32_t* rows, Py_ssize_t m, double weight,

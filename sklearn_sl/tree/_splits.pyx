@@ -29,6 +29,7 @@ from sklearn_sl.tree._cells cimport (
     scan_classes,
     scan_counts,
     scan_masses,
+    sort_cells,
     uniform,
 )
 from sklearn_sl.tree._impurity cimport Impurity
@@ -54,6 +55,7 @@ cdef class SplitSearch(Impurity):
         # Classes by number, or by integer weights: squares and logarithms of them are at hand.
         self.counted = field.counted and self.n_outputs == 1
         self.random_thresholds, self.use_surrogates = rules.random_thresholds, rules.surrogates > 0
+        self.random_order = rules.random_order
         self.max_features, self.n_competitors = rules.max_features, rules.competitors
         self.min_leaf, self.min_weight = rules.min_samples_leaf, rules.min_weight_leaf
         if not self.weighted:
@@ -65,6 +67,8 @@ cdef class SplitSearch(Impurity):
             and (not self.classify or self.n_channels == 2)
         )
         cdef Py_ssize_t n = self.rows.shape[0]
+        self.ranks, self.on_demand = field.ranks, field.ranks.shape[0] > 0
+        self.gathered, self.spare = np.empty((2, n if self.on_demand else 0), dtype=np.uint64)
         self.amount = np.empty(n * self.n_outputs)
         self.channel = np.empty(0 if self.simple else n * self.n_outputs, dtype=np.int32)
         self.mass = np.empty(n if self.weighted else 0)
@@ -88,13 +92,16 @@ cdef class SplitSearch(Impurity):
         return self.n_features
 
     cdef void choose(self, const Node* node) noexcept nogil:
-        """Choose the features to look at: all, or so many at random, one of them not constant."""
+        """Choose the features to look at: all, or so many at random, one of them not constant.
+
+        The order decides between equal splits.
+        """
         cdef Py_ssize_t i, j, n_varying = 0, d = self.n_features
         cdef uint64_t state = mix(node.seed)
         cdef int32_t other
         for i in range(d):
             self.chosen[i] = <int32_t> i
-        if self.max_features >= d:
+        if self.max_features >= d and not self.random_order:
             return
         for i in range(d):
             if i >= self.max_features and n_varying:
@@ -105,13 +112,37 @@ cdef class SplitSearch(Impurity):
             other = self.chosen[j]
             self.chosen[j] = self.chosen[i]
             self.chosen[i] = other
-            n_varying += not self.is_constant(node, other)
+            # Constants are counted only where some features will be left out.
+            n_varying += self.max_features < d and not self.is_constant(node, other)
 
     cdef bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
         """Return whether all rows have the same value: then cells are partitioned no more."""
-        cdef uint64_t first = self.cells[feature, node.start]
-        cdef uint64_t last = self.cells[feature, node.stop - 1]
-        return first >> 32 == last >> 32
+        cdef Py_ssize_t i
+        cdef const int32_t* rows = &self.rows[node.start]
+        if not self.on_demand:
+            return (
+                self.cells[feature, node.start] >> 32 == self.cells[feature, node.stop - 1] >> 32
+            )
+        for i in range(1, node.stop - node.start):
+            if self.ranks[feature, rows[i]] != self.ranks[feature, rows[0]]:
+                return False
+        return True
+
+    cdef uint64_t* column(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return the cells of a node in a column, sorted; on demand only until the next call."""
+        cdef Py_ssize_t i
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const uint32_t* ranks
+        cdef uint32_t highest = 0, rank
+        if not self.on_demand:
+            return &self.cells[feature, node.start]
+        ranks = &self.ranks[feature, 0]
+        for i in range(node.stop - node.start):
+            rank = ranks[rows[i]]
+            highest = max(highest, rank)
+            self.gathered[i] = <uint64_t> rank << 32 | <uint64_t> i
+        sort_cells(&self.gathered[0], &self.spare[0], node.stop - node.start, highest)
+        return &self.gathered[0]
 
     cdef void prepare(self, const Node* node) noexcept nogil:
         """Write the amounts and masses of the rows, as integers in a unit that keeps sums exact."""
@@ -239,7 +270,7 @@ cdef class SplitSearch(Impurity):
     ) noexcept nogil:
         """Find the best split by a feature, with the missing values on either side."""
         cdef Py_ssize_t m = node.stop - node.start, c
-        cdef const uint64_t* cells = &self.cells[feature, node.start]
+        cdef const uint64_t* cells = self.column(node, feature)
         cdef Py_ssize_t n_missing = self.n_missing(cells, m), n = m - n_missing
         cdef double missing_mass = 0, all_mass = self.total_mass
         if n == 0:
