@@ -189,9 +189,146 @@ def _members_decide(ensemble):
 class BaggingClassifier(
     EstimatorMixin, AveragedClassesMixin, BaggingMixin, ClassifierMixin, BaseEstimator
 ):
-    """Bagging of classifiers.
+    """Bagging of classifiers: the mean of members that are fitted to resampled rows.
 
-    TODO
+    Each of ``T`` members ``h_t`` is fitted to rows that are drawn from the training set, by default
+    as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of the
+    features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
+    probabilities of the classes, or with ``voting="vote"`` the shares of
+    the votes, which varies less than a member does.
+
+    What a member draws depends on what the rows hold, not on their places: integer weights are
+    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
+    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
+    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
+    repetition.)
+
+    The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingClassifier`,
+    and more. What differs:
+
+    - Trees of this package, the default, share one sort of the training set and are grown by
+      threads; they may have categories and missing values. Any other estimator is fitted by
+      joblib, in the backend of the user.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
+      which scikit-learn ignores.
+    - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
+      is honest where rows have copies.
+
+    Parameters
+    ----------
+    estimator : object, default=None
+        What the members are clones of; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier`.
+        An estimator without ``sample_weight`` is fitted to the rows themselves.
+
+    n_estimators : int, default=10
+        The number of members.
+
+    max_samples : int or float, default=None
+        The number of draws of a member, or their share of the size of the training set; None is
+        all of it. The size is the sum of the weights if they are integers, and the number of rows
+        of positive weight otherwise.
+
+    max_features : int or float, default=1.0
+        The number of features of a member, or their share of all.
+
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement. False draws without replacement if
+        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+
+    bootstrap_features : bool, default=False
+        Whether features are drawn with replacement.
+
+    oob_score : bool, callable or str, default=False
+        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
+        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no member
+        are left out, with a warning.
+
+    warm_start : bool, default=False
+        Add members to those of the last fit. With an integer ``random_state`` and the same
+        training set the ensemble is the one that a single fit would have given.
+
+    n_jobs : int, default=None
+        The number of jobs of a fit and of a prediction, threads for trees of this package; None is
+        1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of all draws, and of the members' own.
+
+    verbose : int, default=0
+        How much to print of the progress.
+
+    voting : {"average", "vote"}, default="average"
+        What ``predict_proba`` is the mean of: the probabilities that the members give, or ones for
+        the classes that they predict. A member without probabilities always votes.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of estimators
+        The fitted members, whose classes are the places in ``classes_``.
+
+    estimators_samples_ : list of ndarray
+        The rows that each member drew, as often as it did; made anew at each call.
+
+    estimators_features_ : list of ndarray
+        The features of each member.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_classes_ : int
+        The number of classes.
+
+    oob_score_ : float
+        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
+        callable; only with ``oob_score``.
+
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        The means of the answers of the members for which a row is out of bag; NaN for a row that
+        all members drew, and for a row of weight zero; only with ``oob_score``.
+
+    oob_curve_ : :class:`~sklearn.utils.Bunch`
+        What the first ``n_estimators`` members would have given, for each number of them: arrays
+        ``n_estimators``, ``loss`` (the misclassification rate), its
+        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
+        one of them at least; only with ``oob_score``.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    RandomForestClassifier : Trees that differ more from each other.
+    BaggingRegressor : For numbers as targets.
+    sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Bagging predictors", Machine Learning, 24(2), 123-140, 1996.
+    .. [2] L. Breiman, "Pasting small votes for classification in large databases and on-line",
+       Machine Learning, 36(1), 85-103, 1999.
+    .. [3] T. Ho, "The random subspace method for constructing decision forests", IEEE
+       Transactions on Pattern Analysis and Machine Intelligence, 20(8), 832-844, 1998.
+    .. [4] G. Louppe and P. Geurts, "Ensembles on random patches", ECML PKDD, 346-361, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.ensemble import BaggingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BaggingClassifier(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
+    >>> round(model.oob_score_, 2)
+    0.95
+    >>> again = BaggingClassifier(n_estimators=50, random_state=0).fit(X[::-1], y[::-1])
+    >>> np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    True
     """
 
     _tree_class = DecisionTreeClassifier
@@ -356,9 +493,135 @@ class BaggingClassifier(
 class BaggingRegressor(
     EstimatorMixin, AveragedTargetsMixin, BaggingMixin, RegressorMixin, BaseEstimator
 ):
-    """Bagging of regressors.
+    """Bagging of regressors: the mean of members that are fitted to resampled rows.
 
-    TODO
+    Each of ``T`` members ``h_t`` is fitted to rows that are drawn from the training set, by default
+    as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of the
+    features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
+    predictions which varies less than a member does.
+
+    What a member draws depends on what the rows hold, not on their places: integer weights are
+    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
+    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
+    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
+    repetition.)
+
+    The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingRegressor`,
+    and more. What differs:
+
+    - Trees of this package, the default, share one sort of the training set and are grown by
+      threads; they may have categories and missing values. Any other estimator is fitted by
+      joblib, in the backend of the user.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
+      which scikit-learn ignores.
+    - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
+      is honest where rows have copies.
+
+    Parameters
+    ----------
+    estimator : object, default=None
+        What the members are clones of; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor`.
+        An estimator without ``sample_weight`` is fitted to the rows themselves.
+
+    n_estimators : int, default=10
+        The number of members.
+
+    max_samples : int or float, default=None
+        The number of draws of a member, or their share of the size of the training set; None is
+        all of it. The size is the sum of the weights if they are integers, and the number of rows
+        of positive weight otherwise.
+
+    max_features : int or float, default=1.0
+        The number of features of a member, or their share of all.
+
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement. False draws without replacement if
+        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+
+    bootstrap_features : bool, default=False
+        Whether features are drawn with replacement.
+
+    oob_score : bool, callable or str, default=False
+        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
+        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
+        bag for no member are left out, with a warning.
+
+    warm_start : bool, default=False
+        Add members to those of the last fit. With an integer ``random_state`` and the same
+        training set the ensemble is the one that a single fit would have given.
+
+    n_jobs : int, default=None
+        The number of jobs of a fit and of a prediction, threads for trees of this package; None is
+        1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of all draws, and of the members' own.
+
+    verbose : int, default=0
+        How much to print of the progress.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of estimators
+        The fitted members.
+
+    estimators_samples_ : list of ndarray
+        The rows that each member drew, as often as it did; made anew at each call.
+
+    estimators_features_ : list of ndarray
+        The features of each member.
+
+    oob_score_ : float
+        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
+        callable; only with ``oob_score``.
+
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        The means of the predictions of the members for which a row is out of bag; NaN for a row
+        that all members drew, and for a row of weight zero; only with ``oob_score``.
+
+    oob_curve_ : :class:`~sklearn.utils.Bunch`
+        What the first ``n_estimators`` members would have given, for each number of them: arrays
+        ``n_estimators``, ``loss`` (the mean squared error), its
+        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
+        one of them at least; only with ``oob_score``.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    RandomForestRegressor : Trees that differ more from each other.
+    BaggingClassifier : For classes as targets.
+    sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Bagging predictors", Machine Learning, 24(2), 123-140, 1996.
+    .. [2] L. Breiman, "Pasting small votes for classification in large databases and on-line",
+       Machine Learning, 36(1), 85-103, 1999.
+    .. [3] T. Ho, "The random subspace method for constructing decision forests", IEEE
+       Transactions on Pattern Analysis and Machine Intelligence, 20(8), 832-844, 1998.
+    .. [4] G. Louppe and P. Geurts, "Ensembles on random patches", ECML PKDD, 346-361, 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_sl.ensemble import BaggingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BaggingRegressor(n_estimators=100, oob_score=True, random_state=0).fit(X, y)
+    >>> round(model.oob_score_, 2)
+    0.43
+    >>> ridge = BaggingRegressor(Ridge(alpha=0.1), max_features=5, random_state=0).fit(X, y)
+    >>> [features.tolist() for features in ridge.estimators_features_[:2]]
+    [[0, 2, 3, 4, 7], [1, 2, 5, 7, 9]]
     """
 
     _tree_class = DecisionTreeRegressor

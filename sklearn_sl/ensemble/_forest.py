@@ -95,6 +95,7 @@ class ForestMixin(FeatureMixin, AveragingMixin):
             verbose=self.verbose,
             factors=self._factors(y, weight),
             reader=self,
+            random_order=True,
         )
 
     def _factors(self, y, weight):
@@ -162,12 +163,194 @@ class ForestMixin(FeatureMixin, AveragingMixin):
 
 
 class RandomForestClassifier(
-    EstimatorMixin, AveragedClassesMixin, ForestMixin, MultiOutputMixin, ClassifierMixin,
+    EstimatorMixin,
+    AveragedClassesMixin,
+    ForestMixin,
+    MultiOutputMixin,
+    ClassifierMixin,
     BaseEstimator,
-):  # fmt: skip
-    """Random forest of classification trees.
+):
+    """Random forest: the mean of classification trees on random rows and features.
 
-    TODO
+    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
+    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
+    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
+    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
+    features the correlation.
+
+    What a member draws depends on what the rows hold, not on their places: integer weights are
+    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
+    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
+    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
+    repetition.)
+
+    The parameters, methods and attributes are those of
+    :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
+
+    - The trees are those of this package: values are compared in float64, features may be
+      categories; sparse samples and ``monotonic_cst`` are not supported.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
+      which scikit-learn ignores.
+    - Weights of classes do not change what is drawn, but how much it counts in a tree.
+    - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
+    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and is
+      honest where rows have copies.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        The number of trees.
+
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        The impurity of a node: the Gini index, or the entropy in bits, which has two names.
+
+    max_depth : int, default=None
+        The largest depth of a leaf; None is no limit.
+
+    min_samples_split : int or float, default=2
+        The number of rows, or the share of all, that a node needs to be split.
+
+    min_samples_leaf : int or float, default=1
+        The number of rows, or the share of all, that every leaf must have. Rows count once,
+        however often they were drawn.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The share of the weight of all rows that every leaf must have.
+
+    max_features : int, float or {"sqrt", "log2"}, default="sqrt"
+        How many features a node looks at, drawn at random; a float is a share, None all of them.
+        More are drawn until one of them is not constant in the node.
+
+    max_leaf_nodes : int, default=None
+        Grow trees best-first, up to so many leaves.
+
+    min_impurity_decrease : float, default=0.0
+        By how much a split must reduce the impurity of the tree at least.
+
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement. False draws without replacement if
+        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+
+    oob_score : bool, callable or str, default=False
+        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
+        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no member
+        are left out, with a warning.
+
+    n_jobs : int, default=None
+        The number of threads of a fit and of a prediction; None is 1 unless in a
+        :obj:`joblib.parallel_backend` context. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of all draws of rows and features.
+
+    verbose : int, default=0
+        How much to print of the progress.
+
+    warm_start : bool, default=False
+        Add members to those of the last fit. With an integer ``random_state`` and the same
+        training set the ensemble is the one that a single fit would have given.
+
+    class_weight : dict, list of dict, "balanced" or "balanced_subsample", default=None
+        Weights of the classes; "balanced" gives all classes the same total in the training set,
+        "balanced_subsample" in what each tree has drawn. For several outputs a list, one entry for
+        each.
+
+    ccp_alpha : non-negative float, default=0.0
+        The price of a leaf for which the trees are pruned; zero is no pruning.
+
+    max_samples : int or float, default=None
+        The number of draws of a member, or their share of the size of the training set; None is
+        all of it. The size is the sum of the weights if they are integers, and the number of rows
+        of positive weight otherwise.
+
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        Not supported, must be None.
+
+    voting : {"average", "vote"}, default="average"
+        What ``predict_proba`` is the mean of: the probabilities that the trees give, or ones for
+        the classes that they predict.
+
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Which features are categories: their places, their names, or a truth value for each. By
+        default those that have the dtype "category" in a data frame.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the trees are clones of.
+
+    estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeClassifier`
+        The fitted trees, whose classes are the places in ``classes_``.
+
+    estimators_samples_ : list of ndarray
+        The rows that each tree drew, as often as it did; made anew at each call.
+
+    classes_ : ndarray of shape (n_classes,) or list of n_outputs such arrays
+        The classes.
+
+    n_classes_ : int or list of int
+        The number of classes.
+
+    n_outputs_ : int
+        The number of outputs.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the splits of each feature reduce the impurity, as shares of one. It favours
+        features with many values; see :meth:`oob_permutation_importance`.
+
+    oob_score_ : float
+        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
+        callable; only with ``oob_score``.
+
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
+            (n_samples, n_classes, n_outputs)
+        The means of the answers of the members for which a row is out of bag; NaN for a row that
+        all members drew, and for a row of weight zero; only with ``oob_score``.
+
+    oob_curve_ : :class:`~sklearn.utils.Bunch`
+        What the first ``n_estimators`` members would have given, for each number of them: arrays
+        ``n_estimators``, ``loss`` (the misclassification rate), its
+        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
+        one of them at least; only with ``oob_score``.
+
+    is_categorical_ : ndarray of shape (n_features,) or None
+        Which features are categories; None if there are none.
+
+    categories_ : list of n_features arrays or None
+        The categories of each feature, None for a number.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    sklearn.ensemble.RandomForestClassifier : For sparse samples and constraints.
+    BaggingClassifier : Members of any kind.
+    RandomForestRegressor : For numbers as targets.
+    sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random forests", Machine Learning, 45(1), 5-32, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn_sl.ensemble import RandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> round(model.oob_score_, 2)
+    0.96
+    >>> small = model.truncate(model.choose_n_estimators())  # a new forest; nothing is grown again
+    >>> len(small) < len(model)
+    True
+    >>> importance = model.oob_permutation_importance(X, y, random_state=0).importances_mean
+    >>> importance.argmax() in (20, 22, 23, 27)  # size and shape of the worst cells
+    True
     """
 
     _tree_class = DecisionTreeClassifier
@@ -326,12 +509,172 @@ class RandomForestClassifier(
 
 
 class RandomForestRegressor(
-    EstimatorMixin, AveragedTargetsMixin, ForestMixin, MultiOutputMixin, RegressorMixin,
+    EstimatorMixin,
+    AveragedTargetsMixin,
+    ForestMixin,
+    MultiOutputMixin,
+    RegressorMixin,
     BaseEstimator,
-):  # fmt: skip
-    """Random forest of regression trees.
+):
+    """Random forest: the mean of regression trees on random rows and features.
 
-    TODO
+    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
+    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
+    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
+    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
+    features the correlation.
+
+    What a member draws depends on what the rows hold, not on their places: integer weights are
+    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
+    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
+    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
+    repetition.)
+
+    The parameters, methods and attributes are those of
+    :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
+
+    - The trees are those of this package: values are compared in float64, features may be
+      categories; sparse samples and ``monotonic_cst`` are not supported, nor is the absolute error.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
+      which scikit-learn ignores.
+    - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
+    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and is
+      honest where rows have copies.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        The number of trees.
+
+    criterion : {"squared_error", "poisson"}, default="squared_error"
+        The impurity of a node: the variance, or half the mean Poisson deviance, for targets that
+        are not negative.
+
+    max_depth : int, default=None
+        The largest depth of a leaf; None is no limit.
+
+    min_samples_split : int or float, default=2
+        The number of rows, or the share of all, that a node needs to be split.
+
+    min_samples_leaf : int or float, default=1
+        The number of rows, or the share of all, that every leaf must have. Rows count once,
+        however often they were drawn.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The share of the weight of all rows that every leaf must have.
+
+    max_features : int, float or {"sqrt", "log2"}, default=1.0
+        How many features a node looks at, drawn at random; a float is a share, None all of them.
+        More are drawn until one of them is not constant in the node.
+
+    max_leaf_nodes : int, default=None
+        Grow trees best-first, up to so many leaves.
+
+    min_impurity_decrease : float, default=0.0
+        By how much a split must reduce the impurity of the tree at least.
+
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement. False draws without replacement if
+        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+
+    oob_score : bool, callable or str, default=False
+        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
+        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
+        bag for no member are left out, with a warning.
+
+    n_jobs : int, default=None
+        The number of threads of a fit and of a prediction; None is 1 unless in a
+        :obj:`joblib.parallel_backend` context. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        The seed of all draws of rows and features.
+
+    verbose : int, default=0
+        How much to print of the progress.
+
+    warm_start : bool, default=False
+        Add members to those of the last fit. With an integer ``random_state`` and the same
+        training set the ensemble is the one that a single fit would have given.
+
+    ccp_alpha : non-negative float, default=0.0
+        The price of a leaf for which the trees are pruned; zero is no pruning.
+
+    max_samples : int or float, default=None
+        The number of draws of a member, or their share of the size of the training set; None is
+        all of it. The size is the sum of the weights if they are integers, and the number of rows
+        of positive weight otherwise.
+
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        Not supported, must be None.
+
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Which features are categories: their places, their names, or a truth value for each. By
+        default those that have the dtype "category" in a data frame.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the trees are clones of.
+
+    estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeRegressor`
+        The fitted trees.
+
+    estimators_samples_ : list of ndarray
+        The rows that each tree drew, as often as it did; made anew at each call.
+
+    n_outputs_ : int
+        The number of outputs.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the splits of each feature reduce the impurity, as shares of one. It favours
+        features with many values; see :meth:`oob_permutation_importance`.
+
+    oob_score_ : float
+        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
+        callable; only with ``oob_score``.
+
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        The means of the predictions of the members for which a row is out of bag; NaN for a row
+        that all members drew, and for a row of weight zero; only with ``oob_score``.
+
+    oob_curve_ : :class:`~sklearn.utils.Bunch`
+        What the first ``n_estimators`` members would have given, for each number of them: arrays
+        ``n_estimators``, ``loss`` (the mean squared error), its
+        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
+        one of them at least; only with ``oob_score``.
+
+    is_categorical_ : ndarray of shape (n_features,) or None
+        Which features are categories; None if there are none.
+
+    categories_ : list of n_features arrays or None
+        The categories of each feature, None for a number.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`, if they are all strings.
+
+    See Also
+    --------
+    sklearn.ensemble.RandomForestRegressor : For sparse samples and constraints.
+    BaggingRegressor : Members of any kind.
+    RandomForestClassifier : For classes as targets.
+    sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random forests", Machine Learning, 45(1), 5-32, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_sl.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(max_features=3, oob_score=True, random_state=0).fit(X, y)
+    >>> round(model.oob_score_, 1), model.oob_prediction_.shape
+    (0.5, (442,))
     """
 
     _tree_class = DecisionTreeRegressor
