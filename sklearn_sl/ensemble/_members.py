@@ -95,10 +95,16 @@ class TreeMembers:
 
     reader : object, default=None
         Who reads the samples.
+
+    random_order : bool, default=False
+        Whether chance decides between equal splits.
     """
 
-    def __init__(self, template, X, y, *, n_jobs, verbose, factors=None, reader=None):
+    def __init__(
+        self, template, X, y, *, n_jobs, verbose, factors=None, reader=None, random_order=False
+    ):
         self.template, self.verbose, self.factors = template, verbose, factors
+        self.random_order = random_order
         self.n_threads = effective_n_jobs(n_jobs)
         self.trees = TreeSet(template, X, y, n_threads=self.n_threads, reader=reader)
         self.X = self.trees.X
@@ -121,6 +127,7 @@ class TreeMembers:
                 weight,
                 factors=None if self.factors is None else self.factors(weight),
                 n_threads=within,
+                random_order=self.random_order,
                 watch=lambda done: over(),
             )
 

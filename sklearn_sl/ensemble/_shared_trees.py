@@ -65,6 +65,8 @@ class TreeSet:
         self.y = estimator._read_targets(y, len(self.X))
         self.n_outputs = self.y.shape[1]
         self.columns = SortedColumns(self.X, self.reader._n_categories(), n_threads)
+        if estimator._sorts_on_demand(self.X.shape[1]):
+            self.columns.ranks  # noqa: B018  (before threads ask for them at once)
         # What the trees know of their features, whatever their weights.
         # The names of the features are for the ensemble to check.
         self.learned = {
@@ -78,12 +80,16 @@ class TreeSet:
         else:
             estimator._encode(self.y, None)  # complains of targets that do not suit the criterion
 
-    def fit(self, tree, weight=None, *, factors=None, n_threads=1, watch=None):
+    def fit(
+        self, tree, weight=None, *, factors=None, n_threads=1, watch=None, random_order=False
+    ):
         """Fit a tree in place; rows without weight are as if they were not there.
 
         ``factors`` are the weights of the classes of the rows, of a tree that has none itself.
+        With ``random_order`` chance decides between equal splits, not the order of the features.
         """
         vars(tree).update(self.learned)
+        tree._random_order = random_order
         target = self._target(tree, weight, factors)
         grown = tree._plant(self.columns, target, n_threads=n_threads, watch=watch)
         tree.tree_ = grown.prune(tree.ccp_alpha) if tree.ccp_alpha > 0 else grown
