@@ -519,3 +519,51 @@ def test_the_same_seed_gives_the_same_tree_and_another_one_another(rng):
 
     assert_same_tree(fitted(1), fitted(1))
     assert fitted(1).threshold[0] != fitted(2).threshold[0]
+
+
+# ---------------------------------------------------------------- columns sorted on demand
+
+
+@pytest.mark.parametrize("Tree", [DecisionTreeClassifier, DecisionTreeRegressor])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"max_leaf_nodes": 12},
+        {"splitter": "random"},
+        {"min_samples_leaf": 3},
+        {"categorical_features": [0, 5]},
+        {"n_jobs": 2},
+    ],
+    ids=str,
+)
+def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, rng, monkeypatch):
+    X = rng.integers(0, 300, (400, 20)).astype(float)
+    X[:, :6] = X[:, :6] // 50
+    X[:, 6] = 1
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (np.nansum(X[:, 2:9], axis=1) + 30 * rng.normal(size=400)) // 200
+    weight = rng.integers(0, 4, 400)
+    trees = []
+    for sorting in (1e-9, 1e9):
+        monkeypatch.setattr("sklearn_sl.tree._base.SORTING", sorting)
+        model = Tree(max_features=3, random_state=0, **rules)
+        assert model._sorts_on_demand(20) == (sorting < 1)
+        trees.append(model.fit(X, y, weight).tree_)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
+
+
+def test_threads_share_a_tree_sorted_on_demand(rng, monkeypatch):
+    X = rng.normal(size=(60_000, 12))
+    y = np.sin(X[:, 0]) + X[:, 1] > rng.normal(size=len(X))
+    monkeypatch.setattr("sklearn_sl.tree._growing.SHARED", 1e4)
+    monkeypatch.setattr("sklearn_sl.tree._base.SORTING", 1)
+    one, two = (
+        DecisionTreeClassifier(max_features=2, max_depth=9, random_state=0, n_jobs=n_jobs)
+        .fit(X, y)
+        .tree_
+        for n_jobs in (1, 2)
+    )
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
