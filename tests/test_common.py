@@ -386,6 +386,17 @@ LONG_FITS = {
     "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 30_000, 20)],
     "DecisionTreeClassifierCV": [({}, 20_000, 20), ({"n_jobs": 2}, 40_000, 20)],
     "DecisionTreeRegressorCV": [({}, 10_000, 20)],
+    "AdaBoostClassifier": [({"n_estimators": 40}, 10_000, 20)],
+    "AdaBoostRegressor": [({"n_estimators": 20, "n_jobs": 2}, 30_000, 20)],
+    "ForwardStagewiseClassifier": [({"n_estimators": 40, "loss": "logistic"}, 20_000, 20)],
+    "ForwardStagewiseRegressor": [({"n_estimators": 30}, 30_000, 20)],
+    "BaggingClassifier": [({"n_estimators": 40, "n_jobs": 2}, 20_000, 20)],
+    "BaggingRegressor": [({"n_estimators": 30}, 10_000, 20)],
+    "RandomForestClassifier": [
+        ({"n_estimators": 50, "n_jobs": 2}, 5_000, 20),
+        ({"n_estimators": 1, "n_jobs": 2}, 300_000, 20),
+    ],
+    "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 5000, 20), ({}, 10_000, 20)],
 }
 
