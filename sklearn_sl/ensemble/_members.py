@@ -6,6 +6,7 @@ fitted by joblib, in the backend that the user chose.
 
 import sys
 import time
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +37,10 @@ def make_member(template, seed):
 
 
 def in_turn(work, items, *, n_jobs, verbose=0, **how):
-    """Yield ``work(*item)`` of all items in their order, worked on by joblib."""
+    """Yield ``work(*item)`` of all items in their order, worked on by joblib.
+
+    Closing the generator ends the work.
+    """
     tasks = (delayed(work)(*item) for item in items)
     options = {"n_jobs": n_jobs, "verbose": verbose, **how}
     try:
@@ -44,8 +48,15 @@ def in_turn(work, items, *, n_jobs, verbose=0, **how):
     except ValueError as error:
         if "return_as" not in str(error):
             raise
-        results = Parallel(**options)(tasks)  # multiprocessing returns them all at once
-    yield from results
+        yield from Parallel(**options)(tasks)  # multiprocessing returns them all at once
+        return
+    try:
+        for result in results:  # noqa: UP028  (closes it by itself, with a warning)
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of work that was begun and is not wanted any more
+            results.close()
 
 
 class Narrator:

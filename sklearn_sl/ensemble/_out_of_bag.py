@@ -70,7 +70,7 @@ class OutOfBagMixin:
         if len(known) < len(y):
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were "
-                "used to compute any reliable OOB estimates.",
+                "used to compute any reliable OOB estimates, or that rows have many copies.",
                 stacklevel=5,
             )
         answers = np.full((resampling.n_given, tally.total.shape[1]), np.nan)
