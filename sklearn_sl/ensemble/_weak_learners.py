@@ -167,15 +167,9 @@ class TreeLearner(AnyLearner):
         return trees
 
     def refit(self, member, rows):
-        if not counts_alike(member):
-            return super().refit(member, rows)
         times = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
-        return self.fit(member, times)
-
-
-def counts_alike(tree):
-    """Return whether repeated samples are integer weights to a tree, whatever it counts."""
-    return tree.min_samples_split == 2 and tree.min_samples_leaf == 1
+        self.trees.fit(member, times, n_threads=self.n_threads, count_weight=True)
+        return self.answers(member)
 
 
 class StumpLearner(AnyLearner):

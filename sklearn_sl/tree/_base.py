@@ -40,6 +40,10 @@ class TreeMixin(FeatureMixin):
     # trees would be wrong in the same way.
     _random_order = False
 
+    # Whether the least numbers of samples count them by their weights, which are integers: where
+    # weights stand for samples that were drawn several times.
+    _count_weight = False
+
     # Not something to be passed around in a pipeline.
     __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
     __metadata_request__predict_proba = {"check_input": metadata_routing.UNUSED}
@@ -170,10 +174,16 @@ class TreeMixin(FeatureMixin):
 
     def _rules(self, n_samples, total_weight, n_features):
         """Return the parameters as numbers."""
+        if self._count_weight:
+            n_samples = total_weight
         min_leaf, min_split = (
             value if isinstance(value, Integral) else math.ceil(value * n_samples)
             for value in (self.min_samples_leaf, self.min_samples_split)
         )
+        min_weights = self.min_weight_fraction_leaf * total_weight, 0.0
+        if self._count_weight:
+            min_weights = max(min_weights[0], float(min_leaf)), float(min_split)
+            min_leaf, min_split = 1, 2
         return Rules(
             criterion=CRITERIA[self.criterion],
             random_thresholds=self.splitter == "random",
@@ -182,7 +192,8 @@ class TreeMixin(FeatureMixin):
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             min_samples_split=max(2, min_split, 2 * min_leaf),
             min_samples_leaf=min_leaf,
-            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
+            min_weight_leaf=min_weights[0],
+            min_weight_split=min_weights[1],
             max_features=min(self.max_features_, n_features),
             max_leaf_nodes=self.max_leaf_nodes or 0,
             min_impurity_decrease=self.min_impurity_decrease,

@@ -47,7 +47,7 @@ cdef class Worker(Division):
     # the rules
     cdef bint best_first
     cdef Py_ssize_t max_depth, min_split, leaves_left
-    cdef double min_decrease, root_weight
+    cdef double min_decrease, min_weight_split, root_weight
     # results
     cdef readonly Py_ssize_t number, n_nodes, n_splits, n_pending, n_ripe, rows_done
     cdef object _nodes, _values, _splits, _competitors, _surrogates, _subsets, _pending, _ripe
@@ -65,6 +65,7 @@ cdef class Worker(Division):
         self.number = number
         self.best_first, self.leaves_left = rules.best_first, rules.max_leaf_nodes
         self.max_depth, self.min_split = rules.max_depth, rules.min_samples_split
+        self.min_weight_split = rules.min_weight_split
         self.min_decrease, self.root_weight = rules.min_impurity_decrease, field.total_weight
         self._nodes = np.zeros(0, dtype=node_dtype)
         self._values = np.zeros((0, self.n_channels))
@@ -358,6 +359,7 @@ cdef class Worker(Division):
             or m < self.min_split
             or m < 2 * self.min_leaf
             or node.weight < 2 * self.min_weight
+            or node.weight < self.min_weight_split
         )
 
     cdef bint _begin(self, const Node* node) noexcept nogil:

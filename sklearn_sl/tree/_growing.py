@@ -40,6 +40,7 @@ class Rules:
     max_depth: int
     min_samples_split: int
     min_samples_leaf: int
+    min_weight_split: float
     min_weight_leaf: float
     max_features: int
     max_leaf_nodes: int
