@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 
 from sklearn_sl.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn_sl.inspection import OutOfBagDisplay
 
 forests = {
     "Digits, classification": (
@@ -38,44 +39,26 @@ def test_curve(forest, X, y):
 
 
 # %%
-# The band is one standard error to either side. ``choose_n_estimators(rule="1se")`` takes the
-# smallest forest whose error is at most one standard error above the least. The error on a test
-# set, which the forest has not used, is there to compare with.
+# :class:`~sklearn_sl.inspection.OutOfBagDisplay` draws the curve. The band is one standard error to
+# either side. ``choose_n_estimators(rule="1se")`` takes the smallest forest whose error is at most
+# one standard error above the least, the circle. The error on a test set, which the forest has not
+# used, is there to compare with.
 
 fig, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
 for ax, (title, (forest, (X, y))) in zip(axes, forests.items(), strict=True):
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
-    curve = forest.fit(X_train, y_train).oob_curve_
-    numbers, loss, spread = curve.n_estimators, curve.loss, curve.standard_error
-    ax.fill_between(numbers, loss - spread, loss + spread, color="#3f90da", alpha=0.25, linewidth=0)
-    ax.plot(numbers, loss, color="#3f90da", label="out of bag, ± 1 standard error")
-    ax.plot(numbers, test_curve(forest, X_test, y_test), color="#94a4a2", label="test set")
-    least = np.nanargmin(loss)
-    ax.axhline(
-        loss[least] + spread[least],
-        color="#832db6",
-        linestyle="dotted",
-        label="least error + 1 standard error",
-    )
-    enough = forest.choose_n_estimators(rule="1se")
-    small = forest.truncate(enough)
+    display = OutOfBagDisplay.from_estimator(forest.fit(X_train, y_train), ax=ax)
     ax.plot(
-        enough,
-        loss[enough - 1],
-        "o",
-        color="#bd1f01",
-        markersize=9,
-        markerfacecolor="none",
-        markeredgewidth=2,
-        label=f'rule="1se": {enough} trees',
+        display.n_estimators,
+        test_curve(forest, X_test, y_test),
+        color="#e76300",
+        linestyle="dashed",
+        label="test set",
     )
-    ax.set(title=title, xlabel="trees", xscale="log", ylim=(0, None))
-    ax.xaxis.set_major_formatter("{x:g}")
+    ax.set(title=title, xlabel="trees", ylabel=display.loss_name, ylim=(0, None))
     ax.legend(loc="upper right")
-    scores = [model.score(X_test, y_test) for model in (small, forest)]
-    print(f"{title}: test score of {enough} trees {scores[0]:.3f}, of 300 {scores[1]:.3f}")
-axes[0].set_ylabel("share of errors")
-axes[1].set_ylabel("mean squared error")
+    scores = [model.score(X_test, y_test) for model in (forest.truncate(display.chosen), forest)]
+    print(f"{title}: test score of {display.chosen} trees {scores[0]:.3f}, of 300 {scores[1]:.3f}")
 plt.show()
 
 # %%
