@@ -81,15 +81,24 @@ class TreeSet:
             estimator._encode(self.y, None)  # complains of targets that do not suit the criterion
 
     def fit(
-        self, tree, weight=None, *, factors=None, n_threads=1, watch=None, random_order=False
+        self,
+        tree,
+        weight=None,
+        *,
+        factors=None,
+        n_threads=1,
+        watch=None,
+        random_order=False,
+        count_weight=False,
     ):
         """Fit a tree in place; rows without weight are as if they were not there.
 
         ``factors`` are the weights of the classes of the rows, of a tree that has none itself.
-        With ``random_order`` chance decides between equal splits, not the order of the features.
+        With ``random_order`` chance decides between equal splits, not the order of the features;
+        with ``count_weight`` samples of integer weights count as so many.
         """
         vars(tree).update(self.learned)
-        tree._random_order = random_order
+        tree._random_order, tree._count_weight = random_order, count_weight
         target = self._target(tree, weight, factors)
         grown = tree._plant(self.columns, target, n_threads=n_threads, watch=watch)
         tree.tree_ = grown.prune(tree.ccp_alpha) if tree.ccp_alpha > 0 else grown
