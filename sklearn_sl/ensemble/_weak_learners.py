@@ -128,8 +128,9 @@ class AnyLearner:
         member.fit(self.X, y, **({} if weight is None else {"sample_weight": weight}))
         return self.answers(member)
 
-    def refit(self, member, rows):
+    def refit(self, member, draws):
         """Fit a member to a sample of the rows; return its answers to all of them."""
+        rows = draws.rows()
         member.fit(take_rows(self.X, rows), self.y[rows])
         return self.answers(member)
 
@@ -166,8 +167,8 @@ class TreeLearner(AnyLearner):
             trees.codes = target[:, None].astype(np.int32)
         return trees
 
-    def refit(self, member, rows):
-        times = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
+    def refit(self, member, draws):
+        times = draws.times()
         self.trees.fit(member, times, n_threads=self.n_threads, count_weight=True)
         return self.answers(member)
 

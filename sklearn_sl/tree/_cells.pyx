@@ -56,14 +56,16 @@ def rank_cells(const int64_t[::1] order, const double[::1] column, uint64_t[::1]
 
 def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):
     """Write the cells of some rows: row ``i`` becomes ``place[i]``, or goes if that is negative."""
-    cdef Py_ssize_t i, n = cells.shape[0], count = 0
+    cdef Py_ssize_t i, n = cells.shape[0], count = 0, wanted = selected.shape[0]
     cdef int32_t here
     with nogil:
         for i in range(n):
+            if count == wanted:
+                break
+            # Written in any case, and kept if it counts: nobody can predict which rows do.
             here = place[<uint32_t> cells[i]]
-            if here >= 0:
-                selected[count] = (cells[i] >> 32) << 32 | <uint64_t> here
-                count += 1
+            selected[count] = (cells[i] >> 32) << 32 | <uint32_t> here
+            count += here >= 0
     return count
 
 

@@ -28,7 +28,7 @@ from sklearn_sl.ensemble import (
     DecisionStump,
     SubstringStump,
 )
-from sklearn_sl.ensemble._boosting import weighted_median
+from sklearn_sl.ensemble._boosting import Draws, weighted_median
 from sklearn_sl.theory import adaboost_bound, margin_bound
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -630,3 +630,9 @@ def test_fitted_ensemble_can_be_cloned_and_pickled():
         np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
         refitted = clone(model).fit(X, y)
         np.testing.assert_array_equal(refitted.margins_, model.margins_)
+
+
+def test_draws_are_counted_as_they_are_listed(rng):
+    for order in (None, rng.permutation(50)):
+        draws = Draws(rng.exponential(size=50), order, rng.random(200))
+        np.testing.assert_array_equal(draws.times(), np.bincount(draws.rows(), minlength=50))
