@@ -13,7 +13,7 @@ demo: .venv/plot.stamp
 
 # Two tests at a time, and afterwards those that look at the clock.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest --quiet -n 2 --dist loadgroup -m 'not slow and not alone'
+	$(BIN)/python -m pytest --quiet -n 2 -m 'not slow and not alone'
 	$(BIN)/python -m pytest --quiet -m 'alone and not slow'
 
 test-slow: .venv/test.stamp
