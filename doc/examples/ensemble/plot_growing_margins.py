@@ -50,7 +50,7 @@ plt.show()
 # %%
 # With the true labels the training error is zero after 13 rounds. More than half of the test error
 # that is left then goes away later, and meanwhile the smallest margins rise: in the end every
-# sample has a third of the votes to spare. The largest margins fall. Boosting cares for the samples
+# sample is ahead by about a third of the votes. The largest margins fall. Boosting cares for those
 # that are in doubt, at the cost of those that are safe.
 #
 # With flipped labels the smallest margins rise as well, and there is no error on the training set
