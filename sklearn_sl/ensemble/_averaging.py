@@ -29,8 +29,8 @@ class AveragingMixin(OutOfBagMixin):
 
     Hooks: ``_template()`` is what the members are clones of, ``_gather_members(X, y, ...)`` their
     training set, ``_encode_targets(y)`` returns targets as numbers, ``_read_query(X)`` samples as
-    the members take them, ``_node_answers(member)`` what each node of a tree answers,
-    ``_answers(member, X)`` what any other member does.
+    the members take them, ``_sample_reader()`` who reads them for trees, ``_node_answers(member)``
+    what each node of a tree answers, ``_answers(member, X)`` what any other member does.
     """
 
     _parameter_constraints = {
@@ -77,11 +77,7 @@ class AveragingMixin(OutOfBagMixin):
         self._check_targets(old)
         self.estimator_ = self._template()
         group = self._gather_members(X, y, weight, used, fit_params or {})
-        if old and old["n_features_in_"] != self.n_features_in_:
-            raise ValueError(
-                f"warm_start needs as many features as before, {old['n_features_in_']}, got "
-                f"{self.n_features_in_}."
-            )
+        self._check_features(old)
         resampling = Resampling(
             row_hashes(group.X, y),
             weight,
@@ -98,7 +94,6 @@ class AveragingMixin(OutOfBagMixin):
         self._seeds = np.append(old.get("_seeds", []), seeds[: len(members)]).astype(np.int64)
         self._resamplings = old.get("_resamplings", []) + [resampling] * len(members)
         self._keep_columns(old, columns[: len(members)])
-        self._reader = group.reader
         self._packed = self._pack()
         if self.oob_score:
             self._set_out_of_bag(resampling, group.X, y, weight)
@@ -116,6 +111,8 @@ class AveragingMixin(OutOfBagMixin):
             "_n_targets",
         )
         old = {name: vars(self)[name] for name in names if name in vars(self)}
+        if "estimators_" in old:
+            old["categories"] = self._known_categories()
         for name in (*self._out_of_bag_names, "_category_encoder"):
             vars(self).pop(name, None)
         if not self.warm_start or "estimators_" not in old:
@@ -145,6 +142,23 @@ class AveragingMixin(OutOfBagMixin):
             return X, y, weight, None
         used = np.flatnonzero(weight)
         return rows_of(X, used), rows_of(y, used), weight[used], used
+
+    def _known_categories(self):
+        """Return the categories of the features, None if there are none."""
+        reader = self._sample_reader()
+        if reader is None or reader.is_categorical_ is None:
+            return None
+        return [None if names is None else names.tolist() for names in reader.categories_]
+
+    def _check_features(self, old):
+        """Complain of other features than those that earlier members know."""
+        if old and old["n_features_in_"] != self.n_features_in_:
+            raise ValueError(
+                f"warm_start needs as many features as before, {old['n_features_in_']}, got "
+                f"{self.n_features_in_}."
+            )
+        if old and old["categories"] != self._known_categories():
+            raise ValueError("warm_start needs the same categories as before.")
 
     def _check_targets(self, old):
         """Complain of other targets than those that earlier members know."""

@@ -144,6 +144,7 @@ class BaggingMixin(AveragingMixin):
                     for name, value in fit_params.items()
                 }
             group = OtherMembers(self.estimator_, X, y, **how, fit_params=fit_params)
+        self._reader = group.reader
         self._n_drawn_features = self._count_features()
         return group
 
@@ -170,6 +171,9 @@ class BaggingMixin(AveragingMixin):
 
     def _member_columns(self):
         return self.estimators_features_
+
+    def _sample_reader(self):
+        return self._reader
 
     def _read_query(self, X):
         if self._reader is None:

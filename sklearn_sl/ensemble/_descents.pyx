@@ -116,7 +116,7 @@ cdef void add_in_step(
     """Send samples without missing values down one tree, ``LANES`` at a time."""
     cdef int32_t place[LANES]
     cdef int32_t here, moved
-    cdef Py_ssize_t group, row, lane, step, c
+    cdef Py_ssize_t group, row, lane, _step, c
     cdef const double* x
     cdef const Node* node
     cdef const double* answer
@@ -127,7 +127,7 @@ cdef void add_in_step(
             place[lane] = 0
         moved = 1
         while moved:
-            for step in range(STRIDE - 1):
+            for _step in range(STRIDE - 1):
                 for lane in range(LANES):
                     node = &nodes[place[lane]]
                     place[lane] = node.next + (not (

@@ -100,6 +100,9 @@ class ForestMixin(FeatureMixin, AveragingMixin):
         """Return what gives the weights of the classes of rows; None without such weights."""
         return None
 
+    def _sample_reader(self):
+        return self
+
     def _read_query(self, X):
         return self._read_samples(X, reset=False)
 

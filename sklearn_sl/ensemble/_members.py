@@ -4,6 +4,7 @@ Trees of the package share one sort of the columns and are grown by threads. Any
 fitted by joblib, in the backend that the user chose.
 """
 
+import copy
 import sys
 import time
 import warnings
@@ -19,11 +20,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_sl._threads import in_order
 from sklearn_sl.ensemble._packed_trees import is_all
-from sklearn_sl.ensemble._shared_trees import TreeSet
+from sklearn_sl.ensemble._shared_trees import TreeSet, shares_columns
 
 
 def make_member(template, seed):
     """Return an unfitted member whose random states, if it has any, follow from a seed."""
+    if shares_columns(template):  # whose parameters are plain values: a clone would be slow
+        member = copy.copy(template)
+        member.random_state = int(seed)
+        return member
     member = clone(template)
     names = [
         name

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from sklearn_sl.ensemble import BaggingClassifier, BaggingRegressor
+from sklearn_sl.ensemble import BaggingClassifier, BaggingRegressor, RandomForestClassifier
 from sklearn_sl.ensemble._members import make_member
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -286,19 +286,12 @@ def test_every_number_of_jobs_and_backend_gives_the_same(rng):
     for member in (None, Ridge(), KNeighborsRegressor()):
         model = BaggingRegressor(member, n_estimators=5, max_features=0.7, random_state=0)
         wanted = model.fit(X, y).predict(X)
-        # Processes take seconds to start: one kind of them for each member.
-        backends = ("loky", "threading") if member is None else ("multiprocessing", "sequential")
-        for backend in backends:
+        for n_jobs in (2, 3):
+            other = clone(model).set_params(n_jobs=n_jobs).fit(X, y)
+            np.testing.assert_array_equal(other.predict(X), wanted)
+        for backend in ("loky", "threading", "multiprocessing", "sequential"):
             with joblib.parallel_backend(backend, n_jobs=2):
                 np.testing.assert_array_equal(clone(model).fit(X, y).predict(X), wanted)
-    trees = BaggingRegressor(n_estimators=5, random_state=0)
-    wanted = trees.fit(X, y).predict(X)
-    for n_jobs in (2, 3):
-        other = clone(trees).set_params(n_jobs=n_jobs).fit(X, y)
-        np.testing.assert_array_equal(other.predict(X), wanted)
-    model = BaggingRegressor(Ridge(), n_estimators=5, random_state=0)
-    several = clone(model).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(several.predict(X), model.fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize("member", [None, GaussianNB()])
@@ -336,6 +329,18 @@ def test_warm_start_complains():
         clone_of_fitted(model).set_params(n_estimators=6).fit(X, y + 1)
     with pytest.raises(ValueError, match="features"):
         clone_of_fitted(model).set_params(n_estimators=6).fit(X[:, :3], y)
+
+
+def test_warm_start_needs_the_categories_that_the_members_know(rng):
+    X, y = colours(rng)
+    for model in (BaggingClassifier(n_estimators=2), RandomForestClassifier(2)):
+        model.set_params(warm_start=True, random_state=0).fit(X, y)
+        known = clone_of_fitted(model).set_params(n_estimators=4).fit(X[::-1], y[::-1])
+        assert len(known) == 4
+        other = X.assign(colour=X["colour"].cat.rename_categories({"blue": "pink"}))
+        with pytest.raises(ValueError, match="same categories"):
+            model.set_params(n_estimators=4).fit(other, y)
+        assert len(model) == 2
 
 
 def clone_of_fitted(model):
