@@ -202,8 +202,9 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     by a walk over the kinks ("hinge"). So no stage increases the loss, see ``losses_``. A regressor
     as member is fitted to ``-y V'(m)`` itself.
 
-    With the hinge loss whole steps end on its kinks, where soon no single member helps any more:
-    use a ``learning_rate`` of 0.1 or so.
+    With the hinge loss and members that answer -1 and 1, steps end on its kinks, where soon no
+    single member helps any more; a smaller ``learning_rate`` only comes there more slowly. Use a
+    regressor as member.
 
     More than two classes are fitted one against the rest; the largest ``f`` wins.
 
