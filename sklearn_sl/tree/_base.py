@@ -112,9 +112,7 @@ class TreeMixin(FeatureMixin):
                     pass
                 return progress.stop
 
-            tree = self._plant(
-                columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse
-            )
+            tree = self._plant(columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse)
         return columns, target, tree
 
     def _plant(self, columns, target, **how):
