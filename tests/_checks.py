@@ -78,16 +78,6 @@ RANDOM = {
     "RandomForestClassifier",
     "RandomForestRegressor",
 }
-BAGS = [
-    {"n_estimators": 5, "max_samples": 0.7, "max_features": 0.5},
-    {"n_estimators": 5, "bootstrap": False, "bootstrap_features": True},
-    {"n_estimators": 5, "n_jobs": 2},
-]
-FORESTS = [
-    {"n_estimators": 5, "max_samples": 0.7, "max_depth": 3},
-    {"n_estimators": 5, "bootstrap": False, "max_features": 1},
-    {"n_estimators": 5, "n_jobs": 2},
-]
 # Every estimator is tested with its default parameters and with each of these.
 CONFIGS = {
     "KernelRidge": [*KERNELS, *SOLVERS, *INTERCEPT, *INTERCEPT_SOLVERS, {"kernel": "chi2"}],
@@ -163,39 +153,41 @@ CONFIGS = {
         {"cv": 3, "scoring": "neg_mean_absolute_error", "max_depth": 3},
     ],
     "AdaBoostClassifier": [
-        {"n_estimators": 10, "estimator": DecisionStump()},
+        {"n_estimators": 10, "estimator": DecisionStump(), "early_stopping": "bound"},
         {"n_estimators": 5, "estimator": DecisionTreeClassifier(max_depth=3), "n_jobs": 2},
         {"n_estimators": 5, "estimator": LogisticRegression()},
-        {"n_estimators": 20, "early_stopping": "bound", "learning_rate": 0.5},
     ],
     "AdaBoostRegressor": [
-        {"n_estimators": 10, "loss": "square", "n_jobs": 2},
-        {"n_estimators": 10, "loss": "exponential", "bootstrap": False},
-        {"n_estimators": 5, "estimator": Ridge()},
+        {"n_estimators": 10, "loss": "exponential", "bootstrap": False, "n_jobs": 2},
+        {"n_estimators": 5, "loss": "square", "estimator": Ridge()},
     ],
     "ForwardStagewiseClassifier": [
         {"n_estimators": 10, "loss": "logistic"},
         {"n_estimators": 10, "loss": "square", "estimator": DecisionStump()},
-        {"n_estimators": 10, "loss": "hinge", "learning_rate": 0.2},
-        {"n_estimators": 5, "loss": "logistic", "estimator": Ridge()},
+        {"n_estimators": 5, "loss": "hinge", "estimator": DecisionTreeRegressor(max_depth=2)},
     ],
     "ForwardStagewiseRegressor": [
-        {"n_estimators": 10, "loss": "absolute"},
-        {"n_estimators": 5, "estimator": DecisionTreeRegressor(max_depth=3), "n_jobs": 2},
+        {"n_estimators": 5, "loss": "absolute", "n_jobs": 2},
         {"n_estimators": 5, "estimator": Ridge()},
     ],
     "BaggingClassifier": [
-        *BAGS,
-        {"n_estimators": 5, "voting": "vote"},
+        {"n_estimators": 5, "max_samples": 0.7, "max_features": 0.5, "n_jobs": 2},
+        {"n_estimators": 5, "bootstrap": False, "bootstrap_features": True, "voting": "vote"},
         {"n_estimators": 5, "estimator": LogisticRegression()},
     ],
-    "BaggingRegressor": [*BAGS, {"n_estimators": 5, "estimator": Ridge()}],
-    "RandomForestClassifier": [
-        *FORESTS,
-        {"n_estimators": 5, "voting": "vote", "criterion": "entropy"},
-        {"n_estimators": 5, "class_weight": "balanced_subsample"},
+    "BaggingRegressor": [
+        {"n_estimators": 5, "max_samples": 0.7, "max_features": 0.5, "n_jobs": 2},
+        {"n_estimators": 5, "estimator": Ridge()},
     ],
-    "RandomForestRegressor": FORESTS,
+    "RandomForestClassifier": [
+        {"n_estimators": 5, "max_samples": 0.7, "max_depth": 3, "n_jobs": 2},
+        {"n_estimators": 5, "bootstrap": False, "max_features": 1, "criterion": "entropy"},
+        {"n_estimators": 5, "class_weight": "balanced_subsample", "voting": "vote"},
+    ],
+    "RandomForestRegressor": [
+        {"n_estimators": 5, "max_samples": 0.7, "max_depth": 3, "n_jobs": 2},
+        {"n_estimators": 5, "bootstrap": False, "max_features": 1},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
