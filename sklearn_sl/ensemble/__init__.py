@@ -1,7 +1,8 @@
 """Ensembles: boosting, bagging and forests, with certificates, and their weak learners."""
 
+from sklearn_sl.ensemble._adaboost import AdaBoostClassifier
+from sklearn_sl.ensemble._adaboost_r2 import AdaBoostRegressor
 from sklearn_sl.ensemble._bagging import BaggingClassifier, BaggingRegressor
-from sklearn_sl.ensemble._boosting import AdaBoostClassifier, AdaBoostRegressor
 from sklearn_sl.ensemble._forest import RandomForestClassifier, RandomForestRegressor
 from sklearn_sl.ensemble._stagewise import (
     ForwardStagewiseClassifier,

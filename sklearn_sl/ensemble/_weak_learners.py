@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from sklearn_sl.ensemble._members import rows_of
 from sklearn_sl.ensemble._shared_trees import TreeSet, shares_columns
 from sklearn_sl.ensemble._stump import DecisionStump, StumpSearch, sorted_columns
 from sklearn_sl.ensemble._substring_stump import SubstringOrder, SubstringStump
@@ -72,13 +73,6 @@ def without_names(X):
     return X.set_axis(range(X.shape[1]), axis=1) if hasattr(X, "iloc") else X
 
 
-def take_rows(X, rows):
-    """Return some of the samples of an array, a sparse matrix, a frame or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
-
-
 def n_rows(X):
     """Return the number of samples."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
@@ -131,7 +125,7 @@ class AnyLearner:
     def refit(self, member, draws):
         """Fit a member to a sample of the rows; return its answers to all of them."""
         rows = draws.rows()
-        member.fit(take_rows(self.X, rows), self.y[rows])
+        member.fit(rows_of(self.X, rows), self.y[rows])
         return self.answers(member)
 
     def answers(self, member):
@@ -139,6 +133,13 @@ class AnyLearner:
         if self.classes is None:
             return numbers(member, self.X)
         return class_codes(member, self.X, self.classes)
+
+    def knows(self, member):
+        """Return whether a member of an earlier fit has learned the same features."""
+        n_features = getattr(member, "n_features_in_", None)
+        if n_features is None or getattr(self.X, "ndim", 1) != 2:  # strings and the like
+            return True
+        return n_features == self.X.shape[1]
 
     def close(self):
         """Let go of threads."""
@@ -171,6 +172,9 @@ class TreeLearner(AnyLearner):
         times = draws.times()
         self.trees.fit(member, times, n_threads=self.n_threads, count_weight=True)
         return self.answers(member)
+
+    def knows(self, member):
+        return super().knows(member) and same_categories(member, self.trees.reader)
 
 
 class StumpLearner(AnyLearner):
@@ -227,6 +231,9 @@ class GiniStumpLearner(StumpLearner):
         )
         self.trees = trees
 
+    def knows(self, member):
+        return super().knows(member) and same_categories(member, self.trees.reader)
+
     def settle(self, member, weight, found):
         """Let a tree be the stump that was found."""
         target = Target(self.trees.codes, weight, n_classes=self.trees.n_classes)
@@ -236,6 +243,17 @@ class GiniStumpLearner(StumpLearner):
         member.n_outputs_, member.max_features_ = 1, n_features
         member.tree_ = stump_tree(self.search, found, target, n_features)
         set_risk(member.tree_, member._losses_of_nodes(member.tree_, target) / target.mass)
+
+
+def same_categories(*trees):
+    """Return whether trees know the same categories of the same features."""
+    first, *others = (
+        None
+        if tree.is_categorical_ is None
+        else [None if names is None else names.tolist() for names in tree.categories_]
+        for tree in trees
+    )
+    return all(other == first for other in others)
 
 
 def is_plain_stump(tree):

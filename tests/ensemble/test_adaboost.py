@@ -28,7 +28,7 @@ from sklearn_sl.ensemble import (
     DecisionStump,
     SubstringStump,
 )
-from sklearn_sl.ensemble._boosting import Draws, weighted_median
+from sklearn_sl.ensemble._adaboost_r2 import Draws, weighted_median
 from sklearn_sl.theory import adaboost_bound, margin_bound
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -453,6 +453,13 @@ def test_bound_stops_when_no_sample_can_be_wrong():
     assert model.training_errors_[-1] == 0
 
 
+def test_validation_looks_at_a_perfect_member_too():
+    X, y = np.arange(40.0)[:, None], np.repeat([0, 1], 20)
+    model = AdaBoostClassifier(early_stopping="validation", random_state=0).fit(X, y)
+    assert model.stop_reason_ == "perfect"
+    assert len(model.validation_errors_) == len(model.estimators_) == 1
+
+
 def test_regressor_stops_by_validation():
     X, y = make_friedman1(400, noise=3.0, random_state=0)
     model = AdaBoostRegressor(
@@ -501,6 +508,34 @@ def test_warm_start_does_not_go_on_after_a_perfect_member():
     model = AdaBoostClassifier(n_estimators=3, warm_start=True).fit([[0.0], [1.0]], [0, 1])
     model.set_params(n_estimators=10).fit([[0.0], [1.0]], [0, 1])
     assert len(model.estimators_) == 1 and model.stop_reason_ == "perfect"
+
+
+def test_warm_start_needs_what_the_members_know(rng):
+    X, y = two_moons_or_so()
+    model = AdaBoostClassifier(n_estimators=3, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=5)
+    for _ in range(2):  # a failure leaves the classes as they were
+        with pytest.raises(ValueError, match="same classes"):
+            model.fit(X, np.where(y == y[0], 7, 8))
+    with pytest.raises(ValueError, match="same features"):
+        model.fit(np.hstack([X, X]), y)
+    colour = pd.Series(rng.choice(["red", "green", "blue"], len(y)), dtype="category")
+    frame = pd.DataFrame({"colour": colour, "x": X[:, 0]})
+    for Model in (AdaBoostClassifier, AdaBoostRegressor):
+        model = Model(n_estimators=3, warm_start=True, random_state=0).fit(frame, y)
+        model.set_params(n_estimators=5)
+        with pytest.raises(ValueError, match="and categories"):
+            model.fit(frame.assign(colour=colour.cat.rename_categories({"blue": "pink"})), y)
+        assert len(model.fit(frame, y).estimators_) == 5
+
+
+def test_warm_start_keeps_a_weak_first_member(rng):
+    X, y = rng.normal(size=(40, 1)), rng.permutation([-1.0, 1.0] * 20)
+    member = DummyRegressor()  # every residual is as large as the largest
+    model = AdaBoostRegressor(member, bootstrap=False, warm_start=True).fit(X, y)
+    for _ in range(2):
+        assert len(model.estimators_) == 1 and model.stop_reason_ == "weak"
+        model.fit(X, y)
 
 
 @needs_callbacks

@@ -1,0 +1,600 @@
+"""AdaBoost for classification, with the numbers that its theorems speak of."""
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import ensemble as peer
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import softmax
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble import _rounds
+from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
+from sklearn_sl.ensemble._weak_learners import class_codes, class_learner, n_rows, read_samples
+from sklearn_sl.ensemble._weights import BoostedWeights, weight_of
+from sklearn_sl.tree import DecisionTreeClassifier
+
+
+class Bound:
+    """Looks at the bound of the training error."""
+
+    def __init__(self, least_share):
+        self.least_share = least_share
+
+    def look(self, state):
+        """Return "bound" if no sample can be wrong any more."""
+        return "bound" if state.bound < self.least_share else None
+
+
+class Votes:
+    """The weighted votes of the members for the classes of some samples.
+
+    For two classes ``table`` is the weight of the votes for the second class minus that for the
+    first; otherwise it has a column for each class.
+    """
+
+    def __init__(self, n_samples, n_classes):
+        self.n_classes, self.total = n_classes, 0.0
+        self.table = np.zeros(n_samples if n_classes == 2 else (n_samples, n_classes))
+
+    def add(self, codes, strength):
+        """Add the votes of a member."""
+        self.total += strength
+        if self.n_classes == 2:
+            _rounds.vote(self.table, codes.astype(np.int8, copy=False), strength)
+        else:
+            self.table[np.arange(len(codes)), codes] += strength
+
+    def codes(self):
+        """Return the classes with the most votes, the first one among equals."""
+        return self.table > 0 if self.n_classes == 2 else self.table.argmax(axis=1)
+
+    def decision(self):
+        """Return the votes as scikit-learn does: against all others, as shares of all votes."""
+        if self.n_classes == 1:
+            return np.zeros((len(self.table), 1))
+        if self.n_classes == 2:
+            return 2 * self.table / self.total
+        others = self.n_classes - 1
+        return ((1 + 1 / others) * self.table - self.total / others) / self.total
+
+    def margins(self, codes):
+        """Return by what share of the votes the true class is ahead of the best other one."""
+        if self.n_classes == 1:
+            return np.ones(len(self.table))
+        if self.n_classes == 2:
+            return np.where(codes, self.table, -self.table) / self.total
+        rows = np.arange(len(codes))
+        others = self.table.copy()
+        others[rows, codes] = -np.inf
+        return (self.table[rows, codes] - others.max(axis=1)) / self.total
+
+
+class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEstimator):
+    """AdaBoost for classification (SAMME), with certificates, on columns that are sorted once.
+
+    Round ``t`` fits a member ``h_t`` to the samples under the weights ``D_t``. Its weighted error
+    ``eps_t`` gives it the weight ``a_t = learning_rate * (log((1 - eps_t) / eps_t) + log(K - 1))``
+    for ``K`` classes; the weights of the samples that it gets wrong are multiplied by ``exp(a_t)``,
+    and the class with the largest sum of ``a_t`` wins the vote. This minimises the mean of
+    ``exp(-y f(x))`` stage by stage, where ``f = sum_t alpha_t h_t`` for two classes -1 and +1.
+
+    **The factor of two.** The textbook's ``alpha_t = 1/2 log((1 - eps_t) / eps_t)`` is half of
+    ``estimator_weights_``, which follow scikit-learn. Votes and normalised margins are the same.
+
+    **Certificates.** The training error is at most the mean of ``exp(-y f)``, which is the product
+    of the normalisers ``Z_t = (1 - eps_t) exp(-a_t / 2) + eps_t exp(a_t / 2)``; for two classes and
+    ``learning_rate=1`` that is ``2 sqrt(eps_t (1 - eps_t))``. ``training_bound_`` has the product
+    after each round, next to ``training_errors_``. For more classes the bound holds too (a
+    misclassified sample has at least half of the votes against it), but may exceed one.
+    ``margins_`` tells how large the majority is for each sample.
+
+    **Members.** Any classifier that takes ``sample_weight``. For the trees and stumps of this
+    package the columns are sorted once and a round is one pass over them, for one split with two
+    classes about one addition per value. Ties apart, the members are those that scikit-learn finds.
+
+    **When a round fails.** A perfect member, ``eps = 0``, would have infinite weight: boosting
+    stops, and the member gets a weight that outvotes all others (scikit-learn gives it 1, and
+    others may outvote it). A member no better than chance, ``eps >= 1 - 1/K``, is dropped, and
+    boosting stops, because the same weights would give the same member again; where members are
+    random, ``retries`` lets them try again. If it is the first one, a ValueError says so.
+    ``stop_reason_`` tells which of these ended the fit.
+
+    Integer weights are exactly repeated samples, and the order of the samples does not matter: the
+    weights have common units in which sums are exact.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The member to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier` with
+        one split.
+
+    n_estimators : int, default=50
+        The largest number of rounds.
+
+    learning_rate : float, default=1.0
+        A factor of the members' weights. Smaller ones need more rounds.
+
+    random_state : int, RandomState instance or None, default=None
+        For members that are random, and for the samples that are set aside for validation.
+
+    early_stopping : {"validation", "bound"} or None, default=None
+        "validation" sets samples aside and stops when their error has not decreased for
+        ``n_iter_no_change`` rounds; the members up to the best round are kept. "bound" stops when
+        the training bound is less than the share of every sample, so that none can be wrong.
+
+    validation_fraction : float, default=0.1
+        The share of the samples that are set aside, by class.
+
+    n_iter_no_change : int, default=10
+        How many rounds without progress end the fit.
+
+    tol : float, default=0.0
+        By how much the error must decrease to be progress.
+
+    retries : int, default=0
+        How many members in a row may be no better than chance, before the fit ends.
+
+    warm_start : bool, default=False
+        Whether a fit goes on from the members that there are: then it ends as one fit of as many
+        rounds on the same samples would.
+
+    n_jobs : int, default=None
+        The threads that share the features among them, for members of this package. None is one,
+        unless joblib has been told otherwise. The result does not depend on it.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of classifiers
+        The members.
+
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        Their weights ``a_t``, twice the textbook's ``alpha_t``.
+
+    estimator_errors_ : ndarray of shape (n_rounds,)
+        Their weighted errors ``eps_t``.
+
+    edge_ : ndarray of shape (n_rounds,)
+        By how much they are better than a coin, ``1/2 - eps_t``.
+
+    normalizers_ : ndarray of shape (n_rounds,)
+        ``Z_t``.
+
+    training_bound_ : ndarray of shape (n_rounds,)
+        The product of the normalisers after each round, which no training error exceeds.
+
+    training_errors_ : ndarray of shape (n_rounds,)
+        The weighted training error of the ensemble after each round.
+
+    margins_ : ndarray of shape (n_samples,)
+        For each training sample the share of the votes for its class minus that for the best other
+        class; NaN for samples of weight zero, or set aside.
+
+    validation_errors_ : ndarray of shape (n_rounds,) or None
+        The errors on the samples that were set aside, also of rounds that were dropped.
+
+    stop_reason_ : str
+        "n_estimators", "perfect", "weak" (no better than chance), "validation", "bound" or
+        "callback".
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_classes_ : int
+        Their number.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        The mean importances of the members' features, if they have any.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    sklearn.ensemble.AdaBoostClassifier : Sorts the samples again in every round.
+    ForwardStagewiseClassifier : Other losses than the exponential one.
+    sklearn_sl.theory.adaboost_bound : The bound as a function of the errors.
+    sklearn_sl.inspection.MarginDisplay : A picture of the margins.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and
+       an application to boosting", Journal of Computer and System Sciences 55, 1997.
+    .. [2] R. Schapire, Y. Freund, P. Bartlett and W. S. Lee, "Boosting the margin: a new
+       explanation for the effectiveness of voting methods", Annals of Statistics 26, 1998.
+    .. [3] J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics and Its
+       Interface 2, 2009.
+
+    Examples
+    --------
+    Schapire's toy: three stumps, and no training error is left.
+
+    >>> from sklearn_sl.ensemble import AdaBoostClassifier, DecisionStump
+    >>> X = [[1, 5], [2, 3], [3, 2], [4, 6], [4, 7], [5, 9], [6, 5], [6, 7], [8, 5], [8, 8]]
+    >>> y = [1, 1, -1, -1, 1, 1, -1, 1, -1, -1]
+    >>> model = AdaBoostClassifier(DecisionStump(), n_estimators=3).fit(X, y)
+    >>> model.estimator_errors_.round(3), (model.estimator_weights_ / 2).round(3)
+    (array([0.3  , 0.214, 0.136]), array([0.424, 0.65 , 0.923]))
+    >>> model.training_bound_.round(3), model.training_errors_
+    (array([0.917, 0.752, 0.516]), array([0.3, 0.3, 0. ]))
+    """
+
+    _parameter_constraints = {
+        **BoostingMixin._parameter_constraints,
+        "early_stopping": [StrOptions({"validation", "bound"}), None],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=50,
+        learning_rate=1.0,
+        random_state=None,
+        early_stopping=None,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=0.0,
+        retries=0,
+        warm_start=False,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.retries = retries
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _default_estimator(self):
+        return DecisionTreeClassifier(max_depth=1)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None):
+        """Boost the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples, of any kind that the members take.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        old = self._members_so_far()
+        X, y, weight, used = self._read_training_set(X, y, sample_weight)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if old and not np.array_equal(classes, self.classes_):
+            raise ValueError("warm_start needs the same classes as the fit before.")
+        self.classes_, self.n_classes_ = classes, len(classes)
+        self.estimator_ = clone(self._resolve())
+        self._check_members()
+        rng = check_random_state(self.random_state)
+        (X, y, weight), held_out, kept = self._set_aside(X, y, weight, rng, stratify=codes)
+        rows, codes = np.flatnonzero(used)[kept], codes[kept]
+        learner = class_learner(
+            self.estimator_, X, y, self.classes_, codes, effective_n_jobs(self.n_jobs)
+        )
+        try:
+            state = ClassRounds(
+                learner, BoostedWeights(weight, len(y)), rng, codes, self.n_classes_
+            )
+            reason = self._replay(state, old)
+            watcher = self._watcher(state, held_out)
+            self.stop_reason_ = reason or self._boost(state, watcher)
+        finally:
+            learner.close()
+        self._keep(state, watcher)
+        self.margins_ = np.full(len(used), np.nan)
+        self.margins_[rows] = self._votes(state, len(self.estimators_)).margins(codes)
+        return self
+
+    def _round(self, state, member):
+        """Fit a member and take it; return a reason to stop, or None."""
+        answers = state.learner.fit(member, state.weights.mass)
+        return self._take(state, member, answers)
+
+    def _take(self, state, member, answers, strength=None):
+        wrong = answers != state.codes
+        state.error = error = state.weights.share(wrong)
+        if error <= 0:
+            # No less than the others together, and one as in scikit-learn if it is alone.
+            state.add(member, answers, 1.0 + sum(state.strengths) if strength is None else strength)
+            return "perfect"
+        if error >= 1 - 1 / self.n_classes_:
+            return "weak"
+        if strength is None:
+            odds = np.log((1 - error) / error) + np.log(self.n_classes_ - 1)
+            strength = float(self.learning_rate * odds)
+        state.add(member, answers, strength)
+        state.weights.multiply(wrong, strength, error)
+        return None
+
+    def _begin_weakly(self, state, member):
+        raise ValueError(
+            f"The first member of {type(self).__name__} is not better than chance: its weighted "
+            f"error is {state.error:.6g}, and {1 - 1 / self.n_classes_:.6g} is what guessing "
+            "gives. Nothing can be boosted; use a stronger estimator."
+        )
+
+    def _watcher(self, state, held_out):
+        """Return what looks for a reason to stop after each round; None if nothing does."""
+        if self.early_stopping == "bound":
+            return Bound(state.first_mass.min() / state.all_mass)
+        if self.early_stopping is None:
+            return None
+        X, y, weight = held_out
+        codes, votes = np.searchsorted(self.classes_, y), Votes(len(y), self.n_classes_)
+        n_seen = 0
+
+        def error_after(state):
+            nonlocal n_seen
+            for member, strength in zip(state.members[n_seen:], state.strengths[n_seen:]):
+                prepared = read_samples(self, member, X, reset=False)
+                votes.add(class_codes(member, prepared, self.classes_), strength)
+            n_seen = len(state.members)
+            return np.average(votes.codes() != codes, weights=weight)
+
+        return Validation(error_after, self.n_iter_no_change, self.tol)
+
+    def _keep(self, state, watcher):
+        super()._keep(state, watcher)
+        last = len(self.estimators_)
+        self.edge_ = 0.5 - self.estimator_errors_
+        self.normalizers_ = np.array(state.normalizers[:last])
+        self.training_bound_ = np.cumprod(self.normalizers_)
+        self.training_errors_ = np.array(state.training_errors[:last])
+        self._margin_weight = state.first_mass
+
+    def _votes(self, state, n_members):
+        """Return the votes of the first members for the training samples."""
+        if n_members == len(state.members):
+            return state.votes
+        votes = Votes(len(state.codes), self.n_classes_)
+        for member, strength in zip(state.members[:n_members], state.strengths, strict=False):
+            votes.add(state.learner.answers(member), strength)
+        return votes
+
+    # ------------------------------------------------------------ margins
+
+    def margins(self, X, y):
+        """Return by what share of the votes the true class is ahead of the best other one.
+
+        For two classes -1 and +1 that is ``y f(x) / sum_t alpha_t``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            True classes.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_samples,)
+            Numbers between -1, all votes for one wrong class, and 1, all votes for the true one.
+        """
+        X = self._prepare(X)
+        y = np.asarray(y)
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        if not np.array_equal(self.classes_[codes], y):
+            raise ValueError("y has classes that were not there in training.")
+        *_, votes = self._staged_votes(X)
+        return votes.margins(codes)
+
+    def margin_cdf(self, theta, X=None, y=None, sample_weight=None):
+        """Return the share of samples whose margin is at most ``theta``.
+
+        This is the first term of the margin bound, see :func:`sklearn_sl.theory.margin_bound`.
+
+        Parameters
+        ----------
+        theta : float or array-like
+            Margins.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
+            Samples; None stands for the training set.
+
+        y : array-like of shape (n_samples,), default=None
+            True classes.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; those of the fit if it is the training set.
+
+        Returns
+        -------
+        share : float or ndarray
+            The shares, as many as there are ``theta``.
+        """
+        check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise ValueError("margin_cdf takes both X and y, or neither of them.")
+        if X is None:
+            margins, weight = self.margins_[~np.isnan(self.margins_)], self._margin_weight
+        else:
+            margins = self.margins(X, y)
+            weight = check_sample_weight(sample_weight, margins, dtype=np.float64)
+            weight = np.ones(len(margins)) if weight is None else weight
+        order = np.argsort(margins)
+        below = np.concatenate([[0.0], np.cumsum(weight[order])])
+        places = np.searchsorted(margins[order], theta, side="right")
+        return below[places] / below[-1]
+
+    # ------------------------------------------------------------ predictions
+
+    def _staged_votes(self, X):
+        """Yield the votes after each round, the same object with other numbers."""
+        votes = Votes(n_rows(X), self.n_classes_)
+        for member, strength in zip(self.estimators_, self.estimator_weights_, strict=True):
+            votes.add(class_codes(member, X, self.classes_), strength)
+            yield votes
+
+    def staged_decision_function(self, X):
+        """Yield the decision function after each round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As :meth:`decision_function` with the members so far.
+        """
+        for votes in self._staged_votes(self._prepare(X)):
+            yield votes.decision()
+
+    def decision_function(self, X):
+        """Return the weighted votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes ``2 sum_t a_t h_t(x) / sum_t a_t`` with ``h_t`` = +1 for the second
+            class and -1 for the first; otherwise for each class the mean of 1, for a vote, and
+            ``-1 / (K - 1)``, for none.
+        """
+        *_, votes = self._staged_votes(self._prepare(X))
+        return votes.decision()
+
+    def staged_predict(self, X):
+        """Yield the predictions after each round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        for votes in self._staged_votes(self._prepare(X)):
+            yield self.classes_.take(votes.codes())
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        *_, votes = self._staged_votes(self._prepare(X))
+        return self.classes_.take(votes.codes())
+
+    def staged_predict_proba(self, X):
+        """Yield the probabilities of the classes after each round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+            As :meth:`predict_proba` with the members so far.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._proba(decision)
+
+    def predict_proba(self, X):
+        """Return probabilities of the classes, a softmax of the decision function.
+
+        They follow scikit-learn; being made of shares of votes, they are far from zero and one
+        even where the ensemble is sure.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            Probabilities, classes in the order of ``classes_``.
+        """
+        return self._proba(self.decision_function(X))
+
+    def predict_log_proba(self, X):
+        """Return the logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            Logarithms.
+        """
+        return np.log(self.predict_proba(X))
+
+    def _proba(self, decision):
+        if self.n_classes_ == 2:
+            return softmax(np.stack([-decision, decision], axis=1) / 2, copy=False)
+        return softmax(decision / max(self.n_classes_ - 1, 1), copy=False)
+
+
+class ClassRounds(Rounds):
+    """The rounds of a classifier, with the votes for the training samples."""
+
+    def __init__(self, learner, weights, rng, codes, n_classes):
+        super().__init__(learner, weights, rng)
+        self.codes, self.first_mass, self.all_mass = codes, weights.mass, weights.total
+        self.votes, self.bound = Votes(len(codes), n_classes), 1.0
+        self.normalizers, self.training_errors = [], []
+
+    def add(self, member, answers, strength):
+        super().add(member, strength)
+        self.votes.add(answers, strength)
+        half = strength / 2
+        # With a perfect member the weight could be any: its infimum is what the theorem is about.
+        with np.errstate(over="ignore"):  # of a learning rate beyond all reason
+            z = self.error and (1 - self.error) * np.exp(-half) + self.error * np.exp(half)
+        self.normalizers.append(float(z))
+        self.bound *= self.normalizers[-1]
+        wrong = self.votes.codes() != self.codes
+        self.training_errors.append(weight_of(self.first_mass, wrong) / self.all_mass)
+
+
+# Whoever asks scikit-learn for its class gets ours too.
+peer.AdaBoostClassifier.register(AdaBoostClassifier)

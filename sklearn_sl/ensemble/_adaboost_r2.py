@@ -1,0 +1,368 @@
+"""AdaBoost for regression (AdaBoost.R2)."""
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import ensemble as peer
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state
+
+from sklearn_sl._sklearn import Options, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
+from sklearn_sl.ensemble._resampling import row_hashes
+from sklearn_sl.ensemble._weak_learners import number_learner, numbers, read_samples
+from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
+from sklearn_sl.tree import DecisionTreeRegressor
+
+# Numbers that a weighted median sorts at a time.
+MEDIAN_BLOCK = 2_000_000
+
+
+class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstimator):
+    """AdaBoost.R2 for regression, on columns that are sorted once.
+
+    Round ``t`` fits a member to a sample that is drawn with the weights as probabilities. With the
+    residuals ``r_i`` of all samples and their largest ``R``, the losses are ``l_i = r_i / R``
+    ("linear"), its square, or ``1 - exp(-r_i / R)`` ("exponential"), and their weighted mean
+    ``eps_t`` gives the member the weight ``a_t = learning_rate * log((1 - eps_t) / eps_t)``. The
+    weights of the samples are multiplied by ``exp(-a_t (1 - l_i))``. The prediction is the weighted
+    median of the members.
+
+    A member without a residual ends the fit, with a weight that outweighs all others; so does one
+    of ``eps_t >= 1/2``, which is dropped unless it is the only one. ``stop_reason_`` tells.
+
+    **The draws.** With ``bootstrap="content"``, the default, the samples are put into an order that
+    follows from their values before they are drawn, so that integer weights are exactly repeated
+    samples and the order of the samples does not matter; the number of draws is the sum of the
+    weights if they are integers, otherwise the number of samples. ``bootstrap="rows"`` draws from
+    the samples in their given order, one draw for each: with the same ``random_state`` these are
+    the draws of :class:`sklearn.ensemble.AdaBoostRegressor`, and ties apart the same members.
+    ``bootstrap=False`` draws nothing and fits the members with the weights.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The member to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor` of depth
+        three.
+
+    n_estimators : int, default=50
+        The largest number of rounds.
+
+    learning_rate : float, default=1.0
+        A factor of the members' weights. Smaller ones need more rounds.
+
+    loss : {"linear", "square", "exponential"}, default="linear"
+        The loss of a residual.
+
+    random_state : int, RandomState instance or None, default=None
+        For the draws, for members that are random, and for the samples that are set aside.
+
+    bootstrap : {"content", "rows"} or False, default="content"
+        How samples are drawn for a member.
+
+    early_stopping : {"validation"} or None, default=None
+        "validation" sets samples aside and stops when their mean squared error has not decreased
+        for ``n_iter_no_change`` rounds; the members up to the best round are kept.
+
+    validation_fraction : float, default=0.1
+        The share of the samples that are set aside.
+
+    n_iter_no_change : int, default=10
+        How many rounds without progress end the fit.
+
+    tol : float, default=0.0
+        By how much the error must decrease to be progress.
+
+    retries : int, default=0
+        How many members in a row may have ``eps_t >= 1/2``, before the fit ends.
+
+    warm_start : bool, default=False
+        Whether a fit goes on from the members that there are: then it ends as one fit of as many
+        rounds on the same samples would.
+
+    n_jobs : int, default=None
+        The threads that grow a tree of this package. None is one, unless joblib has been told
+        otherwise. The result does not depend on it.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are clones of.
+
+    estimators_ : list of regressors
+        The members.
+
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        Their weights ``a_t``.
+
+    estimator_errors_ : ndarray of shape (n_rounds,)
+        Their weighted mean losses ``eps_t``.
+
+    validation_errors_ : ndarray of shape (n_rounds,) or None
+        The errors on the samples that were set aside, also of rounds that were dropped.
+
+    stop_reason_ : str
+        "n_estimators", "perfect", "weak", "validation" or "callback".
+
+    feature_importances_ : ndarray of shape (n_features,)
+        The mean importances of the members' features, if they have any.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    sklearn.ensemble.AdaBoostRegressor : Copies and sorts the samples again in every round.
+    ForwardStagewiseRegressor : Boosts residuals.
+
+    References
+    ----------
+    .. [1] H. Drucker, "Improving regressors using boosting techniques", Proc. 14th International
+       Conference on Machine Learning, 1997.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_sl.ensemble import AdaBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 1), model.stop_reason_
+    (0.6, 'n_estimators')
+    """
+
+    _parameter_constraints = {
+        **BoostingMixin._parameter_constraints,
+        "loss": [StrOptions({"linear", "square", "exponential"})],
+        "bootstrap": [StrOptions({"content", "rows"}), Options(bool, {False})],
+        "early_stopping": [StrOptions({"validation"}), None],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=50,
+        learning_rate=1.0,
+        loss="linear",
+        random_state=None,
+        bootstrap="content",
+        early_stopping=None,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=0.0,
+        retries=0,
+        warm_start=False,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.random_state = random_state
+        self.bootstrap = bootstrap
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.retries = retries
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _default_estimator(self):
+        return DecisionTreeRegressor(max_depth=3)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None):
+        """Boost the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples, of any kind that the members take.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        old = self._members_so_far()
+        X, y, weight, _ = self._read_training_set(X, y, sample_weight)
+        y = y.astype(np.float64)
+        self.estimator_ = clone(self._resolve())
+        if not self.bootstrap:
+            self._check_members()
+        rng = check_random_state(self.random_state)
+        (X, y, weight), held_out, _ = self._set_aside(X, y, weight, rng, stratify=None)
+        learner = number_learner(self.estimator_, X, y, effective_n_jobs(self.n_jobs))
+        weights = BoostedWeights(weight, len(y))
+        order = content_order(learner.X, y) if self.bootstrap == "content" else None
+        state = NumberRounds(learner, weights, rng, y, order, draws=bool(self.bootstrap))
+        reason, watcher = self._replay(state, old), self._watcher(held_out)
+        self.stop_reason_ = reason or self._boost(state, watcher)
+        self._keep(state, watcher)
+        return self
+
+    def _round(self, state, member):
+        """Fit a member and take it; return a reason to stop, or None."""
+        if self.bootstrap:
+            answers = state.learner.refit(member, state.draw())
+        else:
+            answers = state.learner.fit(member, state.weights.mass)
+        return self._take(state, member, answers)
+
+    def _take(self, state, member, answers, strength=None):
+        losses = self._losses(np.abs(answers - state.y))
+        mass = state.weights.mass
+        state.error = error = min(exact_sum(mass * losses) / state.weights.total, 1.0)
+        if error <= 0:
+            state.add(member, 1.0 + sum(state.strengths) if strength is None else strength)
+            return "perfect"
+        if error >= 0.5:
+            return "weak"
+        if strength is None:
+            strength = float(self.learning_rate * np.log((1 - error) / error))
+        state.add(member, strength)
+        state.weights.multiply(losses, strength, error)
+        return None
+
+    def _begin_weakly(self, state, member):
+        state.add(member, 1.0)
+
+    def _losses(self, residuals):
+        """Return the losses of residuals, between zero and one."""
+        largest = residuals.max()
+        if largest == 0:
+            return residuals
+        losses = residuals / largest
+        if self.loss == "square":
+            return losses**2
+        return losses if self.loss == "linear" else -np.expm1(-losses)
+
+    def _watcher(self, held_out):
+        if self.early_stopping is None:
+            return None
+        X, y, weight = held_out
+        columns = []
+
+        def error_after(state):
+            for member in state.members[len(columns) :]:
+                columns.append(numbers(member, read_samples(self, member, X, reset=False)))
+            table = np.stack(columns, axis=1)
+            predicted = weighted_median(table, np.array(state.strengths))
+            return np.average((predicted - y) ** 2, weights=weight)
+
+        return Validation(error_after, self.n_iter_no_change, self.tol)
+
+    def staged_predict(self, X):
+        """Yield the predictions after each round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+            Weighted medians of the members so far.
+        """
+        table = self._table(X)
+        for last in range(1, len(self.estimators_) + 1):
+            yield weighted_median(table[:, :last], self.estimator_weights_[:last])
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Weighted medians of what the members predict.
+        """
+        return weighted_median(self._table(X), self.estimator_weights_)
+
+    def _table(self, X):
+        """Return what the members predict, a column for each."""
+        X = self._prepare(X)
+        return np.stack([numbers(member, X) for member in self.estimators_], axis=1)
+
+
+def weighted_median(table, weight):
+    """Return the least number of each row that has half of the weight up to it."""
+    medians = np.empty(len(table))
+    step = max(1, MEDIAN_BLOCK // table.shape[1])
+    for start in range(0, len(table), step):
+        rows = table[start : start + step]
+        order = np.argsort(rows, axis=1)
+        below = np.cumsum(weight[order], axis=1)
+        place = (below >= 0.5 * below[:, -1:]).argmax(axis=1)[:, None]
+        medians[start : start + step] = np.take_along_axis(
+            rows, np.take_along_axis(order, place, axis=1), axis=1
+        )[:, 0]
+    return medians
+
+
+def content_order(X, y):
+    """Return an order of the samples that follows from what they are."""
+    if getattr(X, "ndim", 1) != 2:
+        X = np.asarray(X, dtype=object).reshape(len(y), -1)
+    return np.argsort(row_hashes(X, y), kind="stable")
+
+
+class NumberRounds(Rounds):
+    """The rounds of a regressor, which draws samples."""
+
+    def __init__(self, learner, weights, rng, y, order, draws):
+        super().__init__(learner, weights, rng)
+        self.y, self.order, self.draws = y, order, draws
+        own = weights.own
+        counts = own is not None and bool(np.all(own == np.rint(own)))
+        self.n_draws = int(own.sum()) if counts and order is not None else len(y)
+
+    def skip(self):
+        if self.draws:
+            self.draw()
+
+    def draw(self):
+        """Draw rows with the weights of this round."""
+        return Draws(self.weights.mass, self.order, self.rng.random_sample(self.n_draws))
+
+
+class Draws:
+    """Rows that uniform numbers draw, with probabilities in the proportion of masses.
+
+    ``order`` is that in which the masses are summed up, None for that of the rows.
+    """
+
+    def __init__(self, mass, order, uniform):
+        below = np.cumsum(mass if order is None else mass[order])
+        self.below, self.order, self.uniform = below / below[-1], order, uniform
+
+    def rows(self):
+        """Return the row of each draw."""
+        places = np.searchsorted(self.below, self.uniform, side="right")
+        return places if self.order is None else self.order[places]
+
+    def times(self):
+        """Return how often each row was drawn, which takes less time."""
+        times = np.empty(len(self.below))
+        ends = np.searchsorted(np.sort(self.uniform), self.below, side="left")
+        times[slice(None) if self.order is None else self.order] = np.diff(ends, prepend=0)
+        return times
+
+
+# Whoever asks scikit-learn for its class gets ours too.
+peer.AdaBoostRegressor.register(AdaBoostRegressor)
