@@ -188,6 +188,11 @@ CONFIGS = {
         {"n_estimators": 5, "max_samples": 0.7, "max_depth": 3, "n_jobs": 2},
         {"n_estimators": 5, "bootstrap": False, "max_features": 1},
     ],
+    "Perceptron": [
+        {"average": True},
+        {"average": "voted", "tol": None, "max_iter": 5},
+        {"multi_class": "kesler", "keep_losses": True},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -217,6 +222,8 @@ OWN_CONFIGS["MulticlassSVC"] = [
     {"kernel": linear_kernel},
     {"kernel": "precomputed"},
 ]
+# Without an intercept the heavy class is not followed; without shuffling rows have an order.
+OWN_CONFIGS["Perceptron"] = [{"fit_intercept": False}, {"shuffle": False, "average": True}]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
@@ -286,6 +293,11 @@ def private_checks(estimator):
 def takes_weights(estimator):
     """Return whether ``fit`` has a ``sample_weight``."""
     return has_fit_parameter(estimator, "sample_weight")
+
+
+def learns_in_order(estimator):
+    """Return whether an estimator goes through its samples one by one, in their order."""
+    return type(estimator).__module__.startswith("sklearn_sl.online.")
 
 
 def is_pairwise(estimator):

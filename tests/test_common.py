@@ -24,6 +24,7 @@ from _checks import (
     fewest_checks,
     is_pairwise,
     label,
+    learns_in_order,
     outputs,
     private_checks,
     problem,
@@ -299,7 +300,11 @@ def test_zero_weight_is_a_removed_row(estimator, rng):
     assert_same_model(weighted, data, without, fewer)
 
 
-@for_every_configuration
+@pytest.mark.parametrize(
+    "estimator",
+    [model for model in configurations(own=True) if not learns_in_order(model)],
+    ids=label,
+)
 def test_order_of_the_rows_does_not_matter(estimator, rng):
     data = problem(estimator)
     rows = rng.permutation(len(data.y))

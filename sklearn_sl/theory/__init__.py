@@ -14,17 +14,20 @@ from sklearn_sl.theory._crowd import (
     crowd_bound,
     crowd_error,
 )
+from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
 
 __all__ = [
     "AdaBoostBound",
     "BiasVariance",
     "CrowdBound",
     "adaboost_bound",
+    "best_perceptron_bound",
     "bias_variance",
     "bootstrap_absence",
     "chernoff_lower_tail",
     "crowd_bound",
     "crowd_error",
     "margin_bound",
+    "perceptron_bound",
     "stump_vc_dimension",
 ]

@@ -1,0 +1,404 @@
+"""What online learners share: trials in order, in slices, and the account of their losses."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from sklearn_sl._sklearn import Progress, fit_context
+from sklearn_sl.online._rows import DenseRows, SparseRows
+
+# Numbers that a slice of a sweep reads, a few hundredths of a second.
+SLICE = 2**23
+# What a learner does to its samples. Whether they are finite is seen in the sweep, where they
+# are read anyhow.
+SAMPLES = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "ensure_all_finite": False,
+}
+FINITE = {"ensure_all_finite": True}
+NO_TARGET = "{} requires y to be passed, but the target y is None."
+NO_FACTORS = np.empty(0)
+
+
+def slices(X, width=1):
+    """Return slices of the rows of ``X`` that are short work for a sweep over ``width`` vectors."""
+    n_rows, n_features = X.shape
+    per_row = (X.nnz / max(n_rows, 1) if sp.issparse(X) else n_features) * width + 16
+    step = max(1, int(SLICE / per_row))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def as_rows(X):
+    """Return samples, dense or in compressed sparse rows, as compiled code reads them."""
+    if not sp.issparse(X):
+        return DenseRows(np.ascontiguousarray(X, dtype=np.float64))
+    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    empty = [np.empty(0, np.int32), np.empty(0, np.int64)]
+    columns = [X.indices, empty[1]] if X.indices.dtype == np.int32 else [empty[0], X.indices]
+    return SparseRows(data, *columns, X.indptr.astype(np.int64), X.shape[1])
+
+
+def take_slice(X, rows):
+    """Return a slice of the rows of ``X``, without copying the entries of a sparse matrix."""
+    if not sp.issparse(X):
+        return X[rows]
+    indptr = X.indptr[rows.start : rows.stop + 1]
+    stored = slice(indptr[0], indptr[-1])
+    part = sp.csr_array((indptr.size - 1, X.shape[1]), dtype=X.dtype)
+    part.data, part.indices, part.indptr = X.data[stored], X.indices[stored], indptr - indptr[0]
+    return part
+
+
+def running_sum(total, losses):
+    """Return a total plus losses, added one after the other: blocks give what the whole gives."""
+    if len(losses) == 1:
+        return total + float(losses[0])
+    losses = losses.copy()
+    losses[0] += total
+    return float(np.add.accumulate(losses, out=losses)[-1])
+
+
+class OnlineMixin:
+    """``fit`` and ``partial_fit`` of a learner that goes through trials one by one.
+
+    In a trial the learner answers, is told the target, and changes its state. Hooks:
+
+    - ``_read(X, y, reset)`` returns validated samples and targets as numbers;
+    - ``_begin(X)`` sets the state of a learner that has seen nothing;
+    - ``_play(X, targets)`` goes through a slice of trials, changes the state in place, and returns
+      the answers before each change, and how many trials it played: fewer than all if the next
+      row is not finite or overflows;
+    - ``_losses(answers, targets)`` returns the loss of each trial;
+    - ``_mistaken(answers, targets)`` returns which trials were mistakes, or None if there is no
+      such thing;
+    - ``_finish()`` sets the attributes that follow from the state;
+    - ``_predictions(answers)`` returns what ``predict`` would have said.
+
+    ``_mutable`` names the attributes that ``_play`` changes in place. ``_width`` is the number of
+    weight vectors that a row meets, by which the length of slices is chosen.
+    """
+
+    _mutable = ()
+    _width = 1
+
+    def _begin_account(self):
+        self.n_trials_, self.cumulative_loss_ = 0, 0.0
+        self._loss_parts = []
+        if self._counts_mistakes:
+            self.n_mistakes_ = 0
+
+    @property
+    def _counts_mistakes(self):
+        return True
+
+    def _copy_state(self):
+        """Let the arrays that are changed in place be copies, so that the old ones can return."""
+        for name in self._mutable:
+            setattr(self, name, getattr(self, name).copy())
+        self._loss_parts = list(self._loss_parts)
+
+    def _pass(self, X, targets):
+        """Play all trials in order; return the answers."""
+        answers = []
+        for rows in slices(X, self._width):
+            part = take_slice(X, rows)
+            given, n_played = self._play(part, targets[rows])
+            if n_played < part.shape[0]:
+                self._complain(part, n_played)
+            self._account(given, targets[rows])
+            self.n_trials_ += n_played
+            answers.append(given)
+        return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+    def _account(self, answers, targets):
+        """Add up the losses of some trials."""
+        losses = self._losses(answers, targets)
+        self.cumulative_loss_ = running_sum(self.cumulative_loss_, losses)
+        if self._counts_mistakes:
+            self.n_mistakes_ += int(np.count_nonzero(self._mistaken(answers, targets)))
+        if self.keep_losses:
+            self._loss_parts.append(losses)
+
+    def _set_curve(self):
+        """Set ``loss_curve_`` if it was asked for."""
+        if self.keep_losses:
+            self._loss_parts = [np.concatenate(self._loss_parts)]
+            self.loss_curve_ = self._loss_parts[0]
+
+    def _complain(self, X, row):
+        """Raise the error for a row whose answer is not finite."""
+        bad = take_slice(X, slice(row, row + 1))
+        assert_all_finite(
+            bad.data if sp.issparse(bad) else bad,
+            estimator_name=type(self).__name__,
+            input_name="X",
+        )
+        raise ValueError(
+            f"The weights of {type(self).__name__} times a sample exceed the range of floating "
+            "point numbers: scale the features, or take smaller steps."
+        )
+
+    def _fit_passes(self, X, targets, max_iter):
+        """Start afresh and pass over the trials until a pass is clean; return the last answers."""
+        self._begin(X)
+        self._begin_account()
+        with Progress(self, name="pass", total=max_iter) as progress:
+            for n_iter in range(1, max_iter + 1):
+                with progress.step():
+                    answers = self._pass(X, targets)
+                self.n_iter_, self.converged_ = n_iter, self._is_clean(answers, targets)
+                if self.converged_ or progress.stop:
+                    break
+        self._finish()
+        self._set_curve()
+        return answers
+
+    def _is_clean(self, answers, targets):
+        """Return whether a pass changed nothing, so that another one would not either."""
+        return self._counts_mistakes and not np.any(self._mistaken(answers, targets))
+
+    def _learn(self, X, targets):
+        """Go on with some trials; return the answers."""
+        if X.shape[0] > 1:  # a row that fails has changed nothing
+            self._copy_state()
+        answers = self._pass(X, targets)
+        self._finish()
+        self._set_curve()
+        return answers
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def _predict_and_learn(self, X, y, **params):
+        """Do what ``partial_fit`` does, and return the prediction before each change."""
+        return self._predictions(self._go_on(X, y, **params))
+
+    # ------------------------------------------------------------ validation
+
+    def _read_samples(self, X, reset):
+        """Return validated samples; those that need no look at are not looked at."""
+        if not reset and self._is_plain(X):
+            return X
+        X = validate_data(self, X, reset=reset, **self._sample_checks)
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+    def _read_query(self, X):
+        """Return validated samples of a prediction."""
+        return validate_data(self, X, reset=False, **{**self._sample_checks, **FINITE})
+
+    @property
+    def _sample_checks(self):
+        return SAMPLES
+
+    def _is_plain(self, X):
+        """Return whether ``X`` is a matrix of doubles of the right width, without names."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.shape[0] > 0
+            and not hasattr(self, "feature_names_in_")
+        )
+
+
+class OnlineRegressorMixin(OnlineMixin):
+    """Trials whose targets are numbers."""
+
+    _counts_mistakes = False
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and pass over the trials, at most ``max_iter`` times.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y):
+        """Go through more trials, once and in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The learner.
+        """
+        self._go_on(X, y)
+        return self
+
+    def _go_on(self, X, y):
+        first = not hasattr(self, "n_trials_")
+        X, y = self._read(X, y, reset=first)
+        if first:
+            self._begin(X)
+            self._begin_account()
+        return self._learn(X, y)
+
+    def _predictions(self, answers):
+        return answers[:, 0]
+
+    def _read(self, X, y, reset):
+        X = self._read_samples(X, reset)
+        if y is None:
+            raise ValueError(NO_TARGET.format(type(self).__name__))
+        y = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        check_consistent_length(X, y)
+        return X, y
+
+
+class OnlineClassifierMixin(OnlineMixin):
+    """Trials whose targets are classes: places in ``classes_``."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and pass over the trials until a pass is clean.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None):
+        """Go through more trials, once and in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        classes : array-like of shape (n_classes,), default=None
+            All the classes; needed in the first call.
+
+        Returns
+        -------
+        self : object
+            The learner.
+        """
+        self._go_on(X, y, classes)
+        return self
+
+    def _go_on(self, X, y, classes=None):
+        return self._learn(*self._read_more(X, y, classes))
+
+    def _read(self, X, y, reset):
+        X = self._read_samples(X, reset)
+        y = self._read_labels(X, y)
+        if reset:
+            check_classification_targets(y)
+            self.classes_ = np.unique(y)
+            self._check_classes()
+        return X, self._codes(y)
+
+    def _read_labels(self, X, y):
+        """Return one label for each sample."""
+        if y is None:
+            raise ValueError(NO_TARGET.format(type(self).__name__))
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        check_consistent_length(X, y)
+        return y
+
+    def _check_classes(self):
+        """Complain of a single class."""
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but the data has only "
+                f"one class: {self.classes_[0]!r}."
+            )
+
+    def _codes(self, y):
+        """Return the places of labels in ``classes_``, or raise for a label that is not there."""
+        if len(self.classes_) == 2:
+            codes = (y == self.classes_[1]).astype(np.intp)
+            known = codes.astype(bool) | (y == self.classes_[0])
+        else:
+            codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            known = self.classes_[codes] == y
+        if not np.all(known):
+            unknown = np.unique(np.asarray(y)[~known])
+            raise ValueError(f"y has labels {unknown} that are not among the classes.")
+        return codes
+
+    def _read_more(self, X, y, classes):
+        """Return validated trials of ``partial_fit``; on the first call learn the classes."""
+        first = not hasattr(self, "classes_")
+        if first:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self.classes_ = unique_labels(classes)
+            self._check_classes()
+        elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on the last call to partial_fit, "
+                f"{self.classes_!r}."
+            )
+        if not (first or hasattr(self, "n_features_in_")):
+            first = True
+        X = self._read_samples(X, reset=first)
+        y = self._read_labels(X, y)
+        if first:
+            self._begin(X)
+            self._begin_account()
+        return X, self._codes(y)
+
+    def _mistaken(self, answers, codes):
+        """Return where the score of the true class is not above those of all others.
+
+        A tie is a mistake: a learner that has seen nothing learns from its first trial.
+        """
+        if answers.shape[1] == 1:
+            scores, second = answers[:, 0], codes == 1
+            return ((scores <= 0) & second) | ((scores >= 0) & ~second)
+        rows = np.arange(len(codes))
+        others = answers.copy()
+        others[rows, codes] = -np.inf
+        return answers[rows, codes] <= others.max(axis=1)
+
+    def _predictions(self, answers):
+        """Return the classes that answers stand for."""
+        if answers.shape[1] == 1:
+            codes = (answers[:, 0] > 0).astype(np.intp)
+        else:
+            codes = answers.argmax(axis=1)
+        return self.classes_[codes]

@@ -1,0 +1,117 @@
+"""What linear online learners promise: mistakes by margins and hinge losses."""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from sklearn_sl.theory._domain import real, vector
+
+
+def perceptron_bound(radius, norm, hinge_loss=0.0):
+    """Return the largest number of mistakes of the perceptron.
+
+    On each mistake the perceptron adds ``y_t x_t`` to its weights, with ``||x_t|| <= R`` on the
+    mistakes. For every vector ``u``, with the hinge loss ``D = sum_t max(0, 1 - y_t u.x_t)`` on
+    all trials, or on the mistakes alone, the number ``M`` of mistakes satisfies::
+
+        M - D <= R ||u|| sqrt(M),   that is   M <= ((R ||u|| + sqrt(R^2 ||u||^2 + 4 D)) / 2)^2
+
+    because ``u.w`` grows by at least one minus the hinge loss on a mistake, and ``||w||^2`` by at
+    most ``R^2``. Without loss this is Novikoff's theorem, ``M <= (R ||u||)^2 = (R / gamma)^2`` for
+    a separation with the margin ``gamma = 1 / ||u||``.
+
+    Parameters
+    ----------
+    radius : float or array-like
+        The largest norm ``R`` of a sample, with the constant 1 if there is an intercept.
+
+    norm : float or array-like
+        The norm of ``u``, with the intercept.
+
+    hinge_loss : float or array-like, default=0.0
+        The hinge loss ``D`` of ``u``.
+
+    Returns
+    -------
+    bound : float or ndarray
+        No more mistakes than these.
+
+    See Also
+    --------
+    best_perceptron_bound : The least one among the multiples of a vector.
+
+    References
+    ----------
+    .. [1] A. Novikoff, "On convergence proofs for perceptrons", Proc. Symposium on the
+       Mathematical Theory of Automata 12, 1962.
+
+    .. [2] Y. Freund and R. Schapire, "Large margin classification using the perceptron
+       algorithm", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import perceptron_bound
+    >>> perceptron_bound(radius=2.0, norm=5.0)
+    100.0
+    >>> perceptron_bound(radius=2.0, norm=5.0, hinge_loss=11.0).round(6)
+    121.0
+    """
+    product = real("radius", radius, low=0) * real("norm", norm, low=0)
+    loss = real("hinge_loss", hinge_loss, low=0)
+    return ((product + np.sqrt(product**2 + 4 * loss)) / 2) ** 2
+
+
+def best_perceptron_bound(margins, radius, norm, repeats=1):
+    """Return the least bound on mistakes among the multiples ``c u`` of a vector, and ``c``.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_trials,)
+        The margins ``y_t u.x_t`` of a vector ``u``, with its intercept.
+
+    radius : float
+        The largest norm of a sample; see :func:`perceptron_bound`.
+
+    norm : float
+        The norm of ``u``.
+
+    repeats : int, default=1
+        How often the trials were gone through.
+
+    Returns
+    -------
+    bound : float
+        No more mistakes than this.
+
+    factor : float
+        The multiple ``c`` for which it holds; zero if no positive one gives more than the number
+        of trials.
+
+    See Also
+    --------
+    perceptron_bound : The bound for one vector.
+
+    Examples
+    --------
+    A vector that separates is scaled to a margin of one:
+
+    >>> from sklearn_sl.theory import best_perceptron_bound
+    >>> bound, factor = best_perceptron_bound([0.5, 2.0, 1.0], radius=3.0, norm=0.7)
+    >>> round(bound, 6), round(factor, 6)
+    (3.0, 0.0)
+    """
+    margins = vector("margins", margins)
+    trivial = float(len(margins) * repeats)
+
+    def bound(log_factor):
+        factor = np.exp(log_factor)
+        loss = repeats * np.maximum(0, 1 - factor * margins).sum()
+        return float(perceptron_bound(radius, factor * norm, loss))
+
+    least = margins.min()
+    starts = [-np.log(least)] if least > 0 else []
+    positive = margins[margins > 0]
+    if positive.size and norm > 0:
+        low, high = -np.log(positive.max()) - 1, -np.log(np.quantile(positive, 0.01)) + 1
+        starts.append(minimize_scalar(bound, bounds=(low, high), method="bounded").x)
+    found = [(bound(start), float(np.exp(start))) for start in starts]
+    return min([(trivial, 0.0), *found])
