@@ -295,6 +295,12 @@ def takes_weights(estimator):
     return has_fit_parameter(estimator, "sample_weight")
 
 
+def is_multi_class(estimator):
+    """Return whether an estimator takes more than two classes."""
+    tags = get_tags(estimator).classifier_tags
+    return tags is None or tags.multi_class
+
+
 def learns_in_order(estimator):
     """Return whether an estimator goes through its samples one by one, in their order."""
     return type(estimator).__module__.startswith("sklearn_sl.online.")
@@ -329,7 +335,8 @@ def problem(estimator, n_samples=40, n_features=4, n_test=15, seed=0):
     if get_tags(estimator).target_tags.positive_only:
         y = np.exp(y)
     if not is_regressor(estimator):
-        y = np.array(["low", "middle", "high"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
+        cuts = [0.3, 0.7] if is_multi_class(estimator) else [0.5]
+        y = np.array(["low", "middle", "high"])[np.digitize(y, np.quantile(y, cuts))]
     if is_pairwise(estimator):
         X, X_test = rbf_kernel(X), rbf_kernel(X_test, X)
     return Problem(X, y, X_test)

@@ -50,9 +50,9 @@ def perceptron_bound(radius, norm, hinge_loss=0.0):
     Examples
     --------
     >>> from sklearn_sl.theory import perceptron_bound
-    >>> perceptron_bound(radius=2.0, norm=5.0)
+    >>> float(perceptron_bound(radius=2.0, norm=5.0))
     100.0
-    >>> perceptron_bound(radius=2.0, norm=5.0, hinge_loss=11.0).round(6)
+    >>> float(perceptron_bound(radius=2.0, norm=5.0, hinge_loss=11.0))
     121.0
     """
     product = real("radius", radius, low=0) * real("norm", norm, low=0)
@@ -92,12 +92,14 @@ def best_perceptron_bound(margins, radius, norm, repeats=1):
 
     Examples
     --------
-    A vector that separates is scaled to a margin of one:
+    A vector that separates a hundred trials, and its double, which has a margin of one:
 
+    >>> import numpy as np
     >>> from sklearn_sl.theory import best_perceptron_bound
-    >>> bound, factor = best_perceptron_bound([0.5, 2.0, 1.0], radius=3.0, norm=0.7)
-    >>> round(bound, 6), round(factor, 6)
-    (3.0, 0.0)
+    >>> margins = np.linspace(0.5, 1.0, 100)
+    >>> bound, factor = best_perceptron_bound(margins, radius=3.0, norm=0.7)
+    >>> round(bound, 2), round(factor, 2)
+    (17.64, 2.0)
     """
     margins = vector("margins", margins)
     trivial = float(len(margins) * repeats)
