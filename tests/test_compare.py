@@ -12,8 +12,23 @@ import time
 import numpy as np
 import pytest
 from _clock import slowness
+from _contestants import (
+    FORTY,
+    SVC,
+    AHangs,
+    Chatty,
+    Dies,
+    KernelRidge,
+    KernelRidgeCV,
+    Majority,
+    OwnGrid,
+    Raises,
+    RidgeCV,
+    StaysOut,
+    TwoClassesOnly,
+    Wraps,
+)
 from sklearn import kernel_ridge, linear_model, svm
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.impute import SimpleImputer
@@ -23,104 +38,6 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_sl import _discovery
 from sklearn_sl._compare import candidates, cli, data, plots, pool, race, report
-
-pytestmark = pytest.mark.alone
-
-# --- stand-ins for the estimators of the package --------------------------------
-
-
-class KernelRidge(kernel_ridge.KernelRidge):
-    """Has a counterpart of its name."""
-
-
-class SVC(svm.SVC):
-    """Has a counterpart of its name."""
-
-
-class RidgeCV(linear_model.RidgeCV):
-    """Tunes itself."""
-
-
-class KernelRidgeCV(RegressorMixin, BaseEstimator):
-    """Tunes itself; scikit-learn has the class without CV only."""
-
-    def __init__(self, alphas=(1.0,), kernel="linear", kernel_grid=None, gamma=None):
-        self.alphas = alphas
-        self.kernel = kernel
-        self.kernel_grid = kernel_grid
-        self.gamma = gamma
-
-    def fit(self, X, y):
-        self.alpha_ = self.alphas[0]
-        self.mean_ = np.mean(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.mean_)
-
-
-class Majority(ClassifierMixin, BaseEstimator):
-    """The simplest classifier."""
-
-    def fit(self, X, y):
-        self.classes_, counts = np.unique(y, return_counts=True)
-        self.most_ = self.classes_[np.argmax(counts)]
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.most_)
-
-
-class Raises(Majority):
-    def fit(self, X, y):
-        raise ValueError("no <luck> today\nand a second line")
-
-
-class Dies(Majority):
-    def fit(self, X, y):
-        os._exit(3)
-
-
-class AHangs(Majority):
-    """Named to come first."""
-
-    def fit(self, X, y):
-        while True:
-            time.sleep(60)
-
-
-class Chatty(Majority):
-    def fit(self, X, y):
-        print("noise of an estimator", flush=True)
-        return super().fit(X, y)
-
-
-class TwoClassesOnly(Majority):
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-class Wraps(Majority):
-    def __init__(self, estimator):
-        self.estimator = estimator
-
-
-class StaysOut(Majority):
-    _compare_grid = None
-
-
-class OwnGrid(Majority):
-    _compare_grid = {"depth": [1, 2, 3]}
-
-    def __init__(self, depth=1, alpha=1.0):
-        self.depth = depth
-        self.alpha = alpha
-
-
-FORTY = [type(f"Fake{number:02d}", (Majority,), {"__module__": __name__}) for number in range(40)]
-globals().update({cls.__name__: cls for cls in FORTY})
 
 
 @pytest.fixture
@@ -473,6 +390,7 @@ def as_candidate(cls):
     return candidates.Candidate(cls.__name__, candidates.OURS, cls())
 
 
+@pytest.mark.alone
 def test_hanging_dying_raising_and_noisy_estimators_do_not_stop_the_others(cancer, capfd):
     classes = (AHangs, Chatty, Dies, Majority, Raises)
     contests = [(as_candidate(cls), None) for cls in classes]
@@ -490,6 +408,7 @@ def test_hanging_dying_raising_and_noisy_estimators_do_not_stop_the_others(cance
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.alone
 def test_forty_estimators_that_hang_stay_within_the_budget(cancer):
     names = [dataclasses.replace(as_candidate(AHangs), name=f"Hangs{n}") for n in range(40)]
     started, budget = time.monotonic(), 4 * slowness()
@@ -499,6 +418,7 @@ def test_forty_estimators_that_hang_stay_within_the_budget(cancer):
     assert {result.error for result in results.values()} <= {pool.STOPPED, pool.NOT_RUN}
 
 
+@pytest.mark.alone
 def test_forty_estimators_are_all_run_and_reported(package, in_folder, capsys):
     package(*FORTY)
     arguments = f"compare --quick --data iris --budget {30 * slowness():.0f} --out forty.html"
@@ -510,6 +430,7 @@ def test_forty_estimators_are_all_run_and_reported(package, in_folder, capsys):
     assert "report: forty.html" in output.out
 
 
+@pytest.mark.alone
 def test_interrupt_is_one_line_and_status_130(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(
