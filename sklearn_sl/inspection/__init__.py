@@ -3,6 +3,13 @@
 from sklearn_sl.inspection._margins import MarginDisplay
 from sklearn_sl.inspection._out_of_bag import OutOfBagDisplay
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
+from sklearn_sl.inspection._regret import RegretDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
-__all__ = ["MarginDisplay", "OutOfBagDisplay", "PruningPathDisplay", "SupportVectorDisplay"]
+__all__ = [
+    "MarginDisplay",
+    "OutOfBagDisplay",
+    "PruningPathDisplay",
+    "RegretDisplay",
+    "SupportVectorDisplay",
+]

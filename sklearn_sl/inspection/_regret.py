@@ -1,0 +1,175 @@
+"""A picture of regret: how much more a learner has lost than the best in hindsight."""
+
+import numpy as np
+from sklearn.base import clone
+
+from sklearn_sl.inspection._pyplot import pyplot
+
+REGRET = {"color": "#3f90da", "linewidth": 1.4}
+BOUND = {"color": "#bd1f01", "linewidth": 1.2, "linestyle": "dashed"}
+ZERO = {"color": "#94a4a2", "linewidth": 0.8}
+
+
+class RegretDisplay:
+    """The regret of a learner after each trial, beside the bound on it.
+
+    The regret after ``t`` trials is what the learner has lost in these minus what the comparator
+    has lost. It ends, after all trials, with the regret that the theorem speaks of.
+
+    Make it by :meth:`from_losses`, or by :meth:`from_estimator` for a learner with experts.
+
+    Parameters
+    ----------
+    regret : ndarray of shape (n_trials,)
+        The regret after each trial.
+
+    bound : float, ndarray of shape (n_trials,) or None, default=None
+        The bound on the last regret, or after each trial.
+
+    name : str, default=None
+        The name of the learner in the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+
+    figure_ : matplotlib Figure
+        The figure.
+
+    line_ : matplotlib Line2D
+        The regret.
+
+    bound_line_ : matplotlib Line2D or None
+        The bound.
+
+    See Also
+    --------
+    sklearn_sl.online.progressive_predict : Answers before learning, from which losses follow.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from sklearn_sl.inspection import RegretDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> experts = rng.uniform(size=(1000, 5))
+    >>> display = RegretDisplay.from_losses(experts.mean(axis=1), experts, bound=40.0)
+    >>> display.regret.shape
+    (1000,)
+    >>> plt.show()
+    """
+
+    def __init__(self, *, regret, bound=None, name=None):
+        self.regret = regret
+        self.bound = bound
+        self.name = name
+
+    @classmethod
+    def from_losses(cls, losses, comparator_losses=0.0, *, bound=None, name=None, ax=None):
+        """Plot the regret of a learner whose losses are known.
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_trials,)
+            What the learner lost in each trial.
+
+        comparator_losses : float or array-like of shape (n_trials,) or (n_trials, n_comparators)
+            What the comparator lost in each trial. Of several, columns, the one that has lost
+            least in the end is taken.
+
+        bound : float or array-like of shape (n_trials,), default=None
+            The bound on the regret, at the end or after each trial.
+
+        name : str, default=None
+            The name of the learner in the legend.
+
+        ax : matplotlib Axes, default=None
+            The axes to plot on; None makes a new figure.
+
+        Returns
+        -------
+        display : RegretDisplay
+            The display, plotted.
+        """
+        losses = np.asarray(losses, dtype=np.float64)
+        others = np.asarray(comparator_losses, dtype=np.float64)
+        if others.ndim == 2:
+            others = others[:, others.sum(axis=0).argmin()]
+        if losses.ndim != 1 or (others.ndim == 1 and others.shape != losses.shape):
+            raise ValueError(
+                "losses and comparator_losses must be of as many trials: "
+                f"{losses.shape} and {np.shape(comparator_losses)}."
+            )
+        bound = None if bound is None else np.asarray(bound, dtype=np.float64)
+        if bound is not None and bound.ndim and bound.shape != losses.shape:
+            raise ValueError(f"bound must be a number or {len(losses)} numbers: {bound.shape}.")
+        return cls(regret=np.cumsum(losses - others), bound=bound, name=name).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, name=None, ax=None):
+        """Plot the regret of a learner with experts on a stream, against the best expert.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A learner of :mod:`sklearn_sl.online` that has ``expert_loss_matrix``; a clone of it
+            goes through the stream.
+
+        X : array-like of shape (n_trials, n_experts)
+            The advice of the experts.
+
+        y : array-like of shape (n_trials,)
+            The outcomes.
+
+        name : str, default=None
+            The name in the legend; None is that of the class.
+
+        ax : matplotlib Axes, default=None
+            The axes to plot on; None makes a new figure.
+
+        Returns
+        -------
+        display : RegretDisplay
+            The display, plotted; the bound is the estimator's ``regret_bound_``.
+        """
+        if not hasattr(estimator, "expert_loss_matrix"):
+            raise ValueError(
+                "RegretDisplay.from_estimator needs a learner with experts; this "
+                f"{type(estimator).__name__} has none. See RegretDisplay.from_losses."
+            )
+        model = clone(estimator).set_params(keep_losses=True).fit(X, y)
+        return cls.from_losses(
+            model.loss_curve_,
+            model.expert_loss_matrix(X, y),
+            bound=getattr(model, "regret_bound_", None),
+            name=type(model).__name__ if name is None else name,
+            ax=ax,
+        )
+
+    def plot(self, *, ax=None):
+        """Plot the picture, once more or on other axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to plot on; None makes a new figure.
+
+        Returns
+        -------
+        display : RegretDisplay
+            The display itself.
+        """
+        if ax is None:
+            _, ax = pyplot(type(self).__name__).subplots()
+        self.ax_, self.figure_ = ax, ax.figure
+        trials = np.arange(1, len(self.regret) + 1)
+        ax.axhline(0, **ZERO)
+        (self.line_,) = ax.plot(trials, self.regret, label=self.name or "regret", **REGRET)
+        self.bound_line_ = None
+        if self.bound is not None:
+            bound = np.broadcast_to(self.bound, trials.shape)
+            (self.bound_line_,) = ax.plot(trials, bound, label="bound", **BOUND)
+        ax.set(xlabel="trials", ylabel="regret")
+        ax.legend(loc="best", fontsize="small")
+        return self
