@@ -357,51 +357,51 @@ def weighted_score(estimator, data, weight, train, test):
     return model.score(X, data.y[test], sample_weight=weight[test])
 
 
-# Fits that last long enough to be interrupted, and whose longest LAPACK call is short. (The fit of
-# a transformer looks at the shape of its data only.)
+# Fits whose longest LAPACK call is short; where they are too short to be interrupted there will be
+# more samples. (The fit of a transformer looks at the shape of its data only.)
 LONG_FITS = {
     "KernelRidge": [
-        ({}, 10_000, 1500),
-        ({"kernel": "rbf"}, 4000, 50),
-        ({"kernel": "rbf", "solver": "nystrom", "n_components": 400}, 40_000, 20),
-        ({"kernel": "rbf", "solver": "cg", "n_components": 300, "tol": 1e-12}, 40_000, 20),
+        ({}, 6000, 1000),
+        ({"kernel": "rbf"}, 3000, 50),
+        ({"kernel": "rbf", "solver": "nystrom", "n_components": 400}, 20_000, 20),
+        ({"kernel": "rbf", "solver": "cg", "n_components": 300, "tol": 1e-12}, 8000, 20),
     ],
     "KernelRidgeCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 500, 20),
-        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 1000, 20),
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
+        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 600, 20),
     ],
-    "KernelRidgeClassifier": [({"kernel": "rbf"}, 4000, 50)],
+    "KernelRidgeClassifier": [({"kernel": "rbf"}, 2500, 50)],
     "KernelRidgeClassifierCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 500, 20),
+        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
     ],
     "SVC": [
-        ({}, 12_000, 20),
-        ({"cache_size": 10}, 8000, 20),
+        ({}, 6000, 20),
+        ({"cache_size": 10}, 5000, 20),
     ],
-    "MulticlassSVC": [({}, 4000, 20), ({"cache_size": 20}, 4000, 20)],
-    "SVCCV": [({}, 2000, 20), ({"n_jobs": 2}, 3000, 20), ({"cv": "loo"}, 500, 20)],
-    "SVRCV": [({}, 2000, 20)],
+    "MulticlassSVC": [({}, 2500, 20), ({"cache_size": 20}, 2500, 20)],
+    "SVCCV": [({}, 1000, 20), ({"n_jobs": 2}, 1200, 20), ({"cv": "loo"}, 300, 20)],
+    "SVRCV": [({}, 1500, 20)],
     "DecisionTreeClassifier": [
-        ({}, 100_000, 20),
-        ({"n_jobs": 2}, 200_000, 20),
-        ({"max_leaf_nodes": 1000}, 100_000, 20),
+        ({}, 50_000, 20),
+        ({"n_jobs": 2}, 100_000, 20),
+        ({"max_leaf_nodes": 1000}, 50_000, 20),
         ({"surrogates": 5}, 30_000, 20),
     ],
-    "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 30_000, 20)],
-    "DecisionTreeClassifierCV": [({}, 20_000, 20), ({"n_jobs": 2}, 40_000, 20)],
-    "DecisionTreeRegressorCV": [({}, 10_000, 20)],
+    "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 15_000, 20)],
+    "DecisionTreeClassifierCV": [({}, 10_000, 20), ({"n_jobs": 2}, 20_000, 20)],
+    "DecisionTreeRegressorCV": [({}, 4000, 20)],
     "AdaBoostClassifier": [({"n_estimators": 40}, 10_000, 20)],
     "AdaBoostRegressor": [({"n_estimators": 20, "n_jobs": 2}, 30_000, 20)],
-    "ForwardStagewiseClassifier": [({"n_estimators": 40, "loss": "logistic"}, 20_000, 20)],
+    "ForwardStagewiseClassifier": [({"n_estimators": 40, "loss": "logistic"}, 8000, 20)],
     "ForwardStagewiseRegressor": [({"n_estimators": 30}, 30_000, 20)],
-    "BaggingClassifier": [({"n_estimators": 40, "n_jobs": 2}, 20_000, 20)],
-    "BaggingRegressor": [({"n_estimators": 30}, 10_000, 20)],
+    "BaggingClassifier": [({"n_estimators": 40, "n_jobs": 2}, 8000, 20)],
+    "BaggingRegressor": [({"n_estimators": 30}, 4000, 20)],
     "RandomForestClassifier": [
         ({"n_estimators": 50, "n_jobs": 2}, 5_000, 20),
-        ({"n_estimators": 1, "n_jobs": 2}, 300_000, 20),
+        ({"n_estimators": 1, "n_jobs": 2}, 150_000, 20),
     ],
     "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
-    "SVR": [({"C": 1000.0, "epsilon": 0.01}, 5000, 20), ({}, 10_000, 20)],
+    "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],
 }
 
 
@@ -438,28 +438,40 @@ def seconds_to_answer(model, data, delay):
         signal.signal(signal.SIGALRM, previous)
 
 
+def long_problem(estimator, n_samples, n_features):
+    """Return data whose fit can be interrupted, and how long it lasts."""
+    for _ in range(9):
+        data = problem(estimator, n_samples, n_features)
+        start = time.perf_counter()
+        clone(estimator).fit(data.X, data.y)
+        duration = time.perf_counter() - start
+        if duration > 0.3:
+            return data, duration
+        n_samples = 3 * n_samples // 2  # no more: the time of some grows with the cube
+    pytest.fail("too short a fit to test anything")
+
+
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 @pytest.mark.parametrize(("estimator", "n_samples", "n_features"), long_fits())
 def test_interrupt_is_answered_at_once_and_leaves_the_old_model(estimator, n_samples, n_features):
-    data = problem(estimator, n_samples, n_features)
-    start = time.perf_counter()
-    clone(estimator).fit(data.X, data.y)
-    duration = time.perf_counter() - start
-    assert duration > 0.2, "too short a fit to test anything"
-
+    data, duration = long_problem(estimator, n_samples, n_features)
     some = take(estimator, data, np.arange(50))
     fitted, unfitted = clone(estimator).fit(some.X, some.y), clone(estimator)
     said = outputs(fitted, some.X_test)
-    for model, part in [(unfitted, 0.4), *((fitted, part) for part in (0.1, 0.3, 0.5, 0.7))]:
-        assert_answers_in_time(model, data, part * duration)
+    for model, part in [(unfitted, 0.1), *((fitted, part) for part in (0.3, 0.5, 0.7))]:
+        assert_answers_in_time(model, data, part * duration, duration)
     assert_same_outputs(outputs(fitted, some.X_test), said, rtol=0)
 
 
-def assert_answers_in_time(model, data, delay):
-    """Check the state after each interrupt and the best answer of three: machines are busy."""
-    state, answers, allowed = dict(vars(model)), [], ANSWER_SECONDS * slowness()
-    while len(answers) < 3 and min(answers, default=np.inf) > allowed:
+def assert_answers_in_time(model, data, delay, duration):
+    """Check the state after each interrupt and the best answer of three: machines are busy.
+
+    A fit that is deaf from an early interrupt to its end takes more than a third of its duration to
+    answer, however fast the machine.
+    """
+    state, answers = dict(vars(model)), []
+    while len(answers) < 3 and min(answers, default=np.inf) > min(ANSWER_SECONDS, duration / 3):
         answer = seconds_to_answer(model, data, delay)
         if answer is None:  # faster than when its duration was taken
             vars(model).clear()
@@ -468,4 +480,7 @@ def assert_answers_in_time(model, data, delay):
         else:
             answers.append(answer)
             assert_same_state(model, state)
-    assert min(answers) <= allowed
+    best = min(answers)
+    assert best <= duration / 3
+    # Looking how slow the machine is takes a while: only where it matters.
+    assert best <= ANSWER_SECONDS or best <= ANSWER_SECONDS * slowness()
