@@ -33,6 +33,12 @@ KERNELS = [
     {"kernel": ConstantKernel(2.0) * RBF(1.5)},
     {"kernel": "precomputed"},
 ]
+# Machines that share their Gram matrices with one above need no more than each kind of kernel.
+KINDS = [
+    {"kernel": "rbf"},
+    {"kernel": Gaussian(gamma=0.5) + 0.1 * Linear()},
+    {"kernel": "precomputed"},
+]
 SVM_KERNELS = [
     {"kernel": "linear"},
     {"kernel": "poly", "degree": 2, "coef0": 1.0},
@@ -82,7 +88,7 @@ RANDOM = {
 CONFIGS = {
     "KernelRidge": [*KERNELS, *SOLVERS, *INTERCEPT, *INTERCEPT_SOLVERS, {"kernel": "chi2"}],
     "KernelRidgeCV": [
-        *KERNELS,
+        *KINDS,
         *SEARCHES,
         *INTERCEPT,
         {"kernel": "chi2"},
@@ -90,9 +96,9 @@ CONFIGS = {
         {"kernel": "rbf", "scoring": "neg_mean_absolute_error"},
         {"kernel": "rbf", "alpha_per_target": True},
     ],
-    "KernelRidgeClassifier": [*KERNELS, *SOLVERS, {"class_weight": "balanced"}],
+    "KernelRidgeClassifier": [*KINDS, *SOLVERS, {"class_weight": "balanced"}],
     "KernelRidgeClassifierCV": [
-        *KERNELS,
+        *KINDS,
         *SEARCHES,
         {"class_weight": "balanced", "scoring": "balanced_accuracy"},
     ],
@@ -106,7 +112,9 @@ CONFIGS = {
         {"shrinking": False, "cache_size": 0.001},
     ],
     "SVR": [
-        *SVM_KERNELS,
+        *KINDS[1:],
+        {"kernel": "linear"},
+        {"gamma": "median"},
         {"loss": "squared_epsilon_insensitive"},
         {"fit_intercept": False},
         {"fit_intercept": False, "loss": "squared_epsilon_insensitive", "kernel": "linear"},
