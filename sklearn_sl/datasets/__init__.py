@@ -1,3 +1,17 @@
 """Generators of the problems that the theory speaks of."""
 
-__all__: list[str] = []
+from sklearn_sl.datasets._streams import (
+    make_bandit_losses,
+    make_drifting_losses,
+    make_drifting_stream,
+    make_multitask_experts,
+    make_switching_experts,
+)
+
+__all__ = [
+    "make_bandit_losses",
+    "make_drifting_losses",
+    "make_drifting_stream",
+    "make_multitask_experts",
+    "make_switching_experts",
+]

@@ -1,5 +1,6 @@
 """Online learning: trials one by one, with mistakes and regrets against their bounds."""
 
+from sklearn_sl.online._bandits import UCB1, Exp3, Exp3IX, importance_weighted_loss
 from sklearn_sl.online._perceptron import Perceptron
 from sklearn_sl.online._progressive import (
     online_to_batch,
@@ -8,7 +9,11 @@ from sklearn_sl.online._progressive import (
 )
 
 __all__ = [
+    "UCB1",
+    "Exp3",
+    "Exp3IX",
     "Perceptron",
+    "importance_weighted_loss",
     "online_to_batch",
     "progressive_predict",
     "progressive_val_score",

@@ -1,5 +1,6 @@
 """Theorems as functions: what they promise, as a number to compare with what happened."""
 
+from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, german_tank_estimate, ucb1_bound
 from sklearn_sl.theory._bias_variance import BiasVariance, bias_variance
 from sklearn_sl.theory._boosting import (
     AdaBoostBound,
@@ -27,7 +28,11 @@ __all__ = [
     "chernoff_lower_tail",
     "crowd_bound",
     "crowd_error",
+    "exp3_bound",
+    "exp3ix_bound",
+    "german_tank_estimate",
     "margin_bound",
     "perceptron_bound",
     "stump_vc_dimension",
+    "ucb1_bound",
 ]
