@@ -1,5 +1,6 @@
 """Tolerances, seeds and settings that every test shares."""
 
+import gc
 import os
 import re
 
@@ -34,6 +35,12 @@ settings.load_profile("suite")
 def without_addresses(value):
     """Return the name of a parameter, the same in every process."""
     return re.sub(r" ?at ?0x[0-9a-f]+", "", str(value))
+
+
+def pytest_collection_finish(session):
+    """Let the garbage collector pass over the tests themselves: there are tens of thousands."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
