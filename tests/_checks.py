@@ -122,7 +122,7 @@ CONFIGS = {
     ],
     "MulticlassSVC": [
         {"gamma": "median"},
-        {"kernel": "poly", "degree": 2, "coef0": 1.0},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "C": 0.1},
         {"kernel": Linear() + 1.0},
         {"class_weight": "balanced"},
         {"C": 100.0},
