@@ -201,6 +201,12 @@ CONFIGS = {
         {"average": "voted", "tol": None, "max_iter": 5},
         {"multi_class": "kesler", "keep_losses": True},
     ],
+    "Halving": [{"on_empty": "keep", "max_iter": 3, "keep_losses": True}],
+    "ConsistentLearner": [{"order": "random", "random_state": 0, "max_iter": 2}],
+    "GridThresholdHalving": [
+        {"n_steps": 10**9, "low": -3.0, "high": 3.0, "keep_losses": True},
+        {"n_steps": 3, "on_empty": "keep", "max_iter": 2},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }

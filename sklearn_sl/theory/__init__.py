@@ -15,6 +15,15 @@ from sklearn_sl.theory._crowd import (
     crowd_bound,
     crowd_error,
 )
+from sklearn_sl.theory._finite_class import (
+    conjunction_bound,
+    consistent_bound,
+    count_disjunctions,
+    disjunction_majority_bound,
+    greedy_set_cover_bound,
+    grid_threshold_bound,
+    halving_bound,
+)
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
 
 __all__ = [
@@ -26,11 +35,18 @@ __all__ = [
     "bias_variance",
     "bootstrap_absence",
     "chernoff_lower_tail",
+    "conjunction_bound",
+    "consistent_bound",
+    "count_disjunctions",
     "crowd_bound",
     "crowd_error",
+    "disjunction_majority_bound",
     "exp3_bound",
     "exp3ix_bound",
     "german_tank_estimate",
+    "greedy_set_cover_bound",
+    "grid_threshold_bound",
+    "halving_bound",
     "margin_bound",
     "perceptron_bound",
     "stump_vc_dimension",
