@@ -1,5 +1,7 @@
 """What a kernel is: the protocol, and the evaluation of Gram matrices by tiles and blocks."""
 
+from contextvars import ContextVar
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -11,6 +13,8 @@ from sklearn_sl._threads import for_each
 # The side of a square tile, 2 MB of float64, that stays in a core's second-level cache.
 TILE_SIDE = 512
 SMALLEST = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+# Whether no number of a tile may depend on the others; see ``pair_values``.
+APART = ContextVar("APART", default=False)
 
 
 class Kernel(gp.Kernel):
@@ -459,6 +463,21 @@ def gram_product(kernel, X, Y, coef, *, encoded=False):
 
     share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))
     return product
+
+
+def pair_values(kernel, X, Y, out):
+    """Write ``K(X, Y)`` of encoded inputs, each number as if its pair were the only one.
+
+    The rounding errors of a tile depend on its shape, and on what else is in it. Here they do not:
+    a value is the same, to the last bit, in whatever company its pair is evaluated. That holds for
+    all kernels of this package but :class:`Centered`, and for other kernels and functions that
+    do not multiply matrices.
+    """
+    token = APART.set(True)
+    try:
+        guarded_tiles(kernel, X, Y)(slice(0, n_rows(X)), slice(0, n_rows(Y)), out)
+    finally:
+        APART.reset(token)
 
 
 def share_out(kernel, work, pieces):

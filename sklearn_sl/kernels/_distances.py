@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from sklearn_sl.kernels._base import diagonal_of
-from sklearn_sl.kernels._dot import dot
+from sklearn_sl.kernels._base import APART, diagonal_of
+from sklearn_sl.kernels._dot import compare_pairs, dot
 
 EPSILON = np.finfo(np.float64).eps
 # Infinitely far for every kernel, and still a number.
@@ -29,6 +29,8 @@ def negated_squared_distances(X, Y, scale=1.0, *, kink=False):
         raise ValueError(f"There are {len(scale)} length scales, but X has {X.shape[1]} features.")
     if sp.issparse(X) or sp.issparse(Y):
         scaled, product_of = _scaled_sparse, _sparse_product
+    elif APART.get():
+        return _from_differences(X * scale, Y * scale)
     else:
         centre = Y.mean(axis=0, dtype=np.float64)
         scaled, product_of = lambda Z, scale: (Z - centre) * scale, _dense_product
@@ -41,9 +43,8 @@ def negated_squared_distances(X, Y, scale=1.0, *, kink=False):
         S = out if out.dtype == np.float64 else np.empty(out.shape)
         product(rows, cols, S)
         np.clip(S, -LARGEST, 0, out=S)
-        largest = squares[0][rows].max(initial=0) + squares[1][cols].max(initial=0)
-        reach = _reach(largest, kink)
-        if reach:
+        reach = _reach(_sizes(squares[0][rows], squares[1][cols]), kink)
+        if np.any(reach):
             _recompute(X[rows], Y[cols], scale, reach, S)
         if Y is X:
             place, _ = diagonal_of(rows, cols)
@@ -53,17 +54,35 @@ def negated_squared_distances(X, Y, scale=1.0, *, kink=False):
     return negated
 
 
-def _reach(largest, kink):
+def _from_differences(X, Y):
+    """Return the function that writes ``-||x - t||**2``, each as if its pair were the only one."""
+
+    def negated(rows, cols, out):
+        S = out if out.dtype == np.float64 else np.empty(out.shape)
+        compare_pairs(X[rows], Y[cols], S, distances=True)
+        return np.maximum(S, -LARGEST, out=S)
+
+    return negated
+
+
+def _sizes(left_squares, right_squares):
+    """Return what the rounding errors are in proportion to: of a tile, or of each pair."""
+    if APART.get():
+        return left_squares[:, None] + right_squares
+    return left_squares.max(initial=0) + right_squares.max(initial=0)
+
+
+def _reach(sizes, kink):
     """Return the squared distance below which the product is not exact enough.
 
     While the rounding error is below 1e-9, that of near duplicates; zero if
     even they are safe. Else up to 800, where ``exp`` vanishes, and up to where
     the error may have put a small distance.
     """
-    error = EPSILON * largest
-    if error > 1e-9:
-        return max(800 + 16 * error, 1e-7 * largest if kink else 0)
-    return 1e-7 * largest if kink or error > 1e-13 else 0
+    error = EPSILON * sizes
+    near = 1e-7 * sizes if kink else 0 * error
+    far = np.maximum(800 + 16 * error, near)
+    return np.where(error > 1e-9, far, np.where(error > 1e-13, 1e-7 * sizes, near))
 
 
 def _recompute(X, Y, scale, reach, S):

@@ -8,7 +8,8 @@ from scipy import linalg
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.extmath import row_norms
 
-from sklearn_sl.kernels._base import Kernel, check_vectors, flush, gram, raise_to, whole
+from sklearn_sl.kernels import _pairs
+from sklearn_sl.kernels._base import APART, Kernel, check_vectors, flush, gram, raise_to, whole
 
 
 class DotKernel(Kernel):
@@ -53,10 +54,22 @@ class DotKernel(Kernel):
 def dot(X, Y, out):
     """Write ``X Y'`` into ``out``, for dense or CSR arguments."""
     if sp.issparse(X) or sp.issparse(Y):
-        product = X @ Y.T
+        product = X @ Y.T  # sums in the order of the columns, whatever the shapes
         out[...] = product.toarray() if sp.issparse(product) else product
+    elif APART.get():
+        compare_pairs(X, Y, out, distances=False)
     else:
         np.matmul(X, Y.T, out=out)
+
+
+def compare_pairs(X, Y, out, *, distances):
+    """Write ``x't`` or ``-||x - t||**2`` of dense rows, each as if its pair were the only one."""
+    X, Y = (np.ascontiguousarray(Z, dtype=np.float64) for Z in (X, Y))
+    plain = out.dtype == np.float64 and out.strides[-1] == out.itemsize
+    values = out if plain else np.empty(out.shape)
+    _pairs.compare(X, Y, distances, np.zeros((X.shape[1], _pairs.LANES)), values)
+    if values is not out:
+        out[...] = values
 
 
 def positive(name, value, bounds):
@@ -128,8 +141,8 @@ class GeneralLinear(Kernel):
 
     def _tiles(self, X, Y):
         root = self._root().astype(X.dtype)
-        left = X @ root
-        right = left if Y is X else Y @ root.astype(Y.dtype)
+        left = _mapped(X, root)
+        right = left if Y is X else _mapped(Y, root.astype(Y.dtype))
         return Linear()._tiles(left, right)
 
     def _diagonal(self, X):
@@ -137,6 +150,13 @@ class GeneralLinear(Kernel):
 
     def __repr__(self):
         return f"GeneralLinear(A of order {len(self.A)})"
+
+
+def _mapped(X, root):
+    """Return ``X root``, dense."""
+    features = np.empty((X.shape[0], root.shape[1]), dtype=X.dtype)
+    dot(X, root.T, features)
+    return features
 
 
 class _Affine(DotKernel):
