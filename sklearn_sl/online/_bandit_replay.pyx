@@ -6,6 +6,9 @@ take in turn: whoever takes them one by one ends with the same bits.
 
 from libc.math cimport exp, log, sqrt
 
+cdef extern from "_exponentials.h" nogil:
+    void sl_exp(Py_ssize_t n, const double* x, double* out)
+
 # The entries of a tail. BASE is what has been subtracted from all estimates in the exponents of
 # the weights. PATH is the sum of eta v l^2 / 2 + gamma l over the rounds, with the estimated loss
 # l of the chosen arm and its probability v; LOSS is the sum of the losses as they came.
@@ -29,11 +32,6 @@ cdef double _total(const double[::1] weights) noexcept nogil:
     return total
 
 
-cdef double _weight(double eta, double excess) noexcept nogil:
-    cdef double weight = exp(-eta * excess)
-    return weight if weight >= NOTHING else 0.0
-
-
 cdef void _weigh(
     double eta, const double[::1] estimates, double[::1] tail, double[::1] weights
 ) noexcept nogil:
@@ -43,7 +41,11 @@ cdef void _weigh(
     for i in range(1, estimates.shape[0]):
         tail[BASE] = min(tail[BASE], estimates[i])
     for i in range(estimates.shape[0]):
-        weights[i] = _weight(eta, estimates[i] - tail[BASE])
+        weights[i] = eta * (tail[BASE] - estimates[i])
+    sl_exp(weights.shape[0], &weights[0], &weights[0])
+    for i in range(weights.shape[0]):
+        if weights[i] < NOTHING:
+            weights[i] = 0.0
 
 
 cdef Py_ssize_t _draw(double uniform, const double[::1] weights) noexcept nogil:
@@ -81,7 +83,9 @@ cdef void _learn(
     if next_eta != eta:
         _weigh(next_eta, estimates, tail, weights)
     else:
-        weights[arm] = _weight(eta, estimates[arm] - tail[BASE])
+        weights[arm] = exp(eta * (tail[BASE] - estimates[arm]))
+        if weights[arm] < NOTHING:
+            weights[arm] = 0.0
         if _total(weights) < FADED:
             _weigh(eta, estimates, tail, weights)
 

@@ -467,7 +467,8 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     """Exponential weights with implicit exploration: a bound that holds with high probability.
 
     As :class:`Exp3`, but the loss of the chosen arm is divided by ``v_i + gamma``: the estimates
-    are too low on average, by little, and vary much less. So the regret does too.
+    are too low on average, by little, and vary much less. With :class:`Exp3` an arm that has faded
+    is seldom found again when it becomes the best one, and a single run can end in disaster.
 
     **The theorem.** For losses in [0, 1] that were fixed beforehand, the regret exceeds
     ``regret_bound_`` with probability ``delta`` at most; with ``gamma = eta / 2`` and the best
