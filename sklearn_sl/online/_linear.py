@@ -1,62 +1,99 @@
 """What the learners share whose weights are sums of samples."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._protocol import (
-    NO_FACTORS,
     OnlineClassifierMixin,
     OnlineRegressorMixin,
     as_rows,
 )
 
-BIAS, SCALE, AGE, BIAS_SUM, NORM2, RADIUS2, STEPS2, N_STEPS = range(_sweeps.TAIL)
+(
+    BIAS,
+    SCALE,
+    AGE,
+    BIAS_SUM,
+    NORM2,
+    LARGEST2,
+    RADIUS2,
+    N_STEPS,
+    N_WRONG,
+    LOSS,
+    SQUARES,
+) = range(_sweeps.TAIL)
+# The weights of trials whose weight is one.
+NO_WEIGHT = np.empty(0)
+
+
+def squared_norms(X):
+    """Return the squared norm of each row."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def look(loss, scores, targets):
+    """Return the values and the slopes of a loss at scores."""
+    values, slopes = np.empty(len(scores)), np.empty(len(scores))
+    _sweeps.look(loss, scores, targets, values, slopes)
+    return values, slopes
 
 
 class AdditiveMixin:
     """The state of additive learners and their trials.
 
-    ``_rule()`` returns the rule of the steps. ``_weights`` and ``_sums`` have a row for each
-    weight vector, ``_tails`` too; see the compiled sweeps for what they hold.
+    ``_loss()`` returns the loss that is stepped down, ``_rule()`` how far. ``_weights`` and
+    ``_sums`` have a row for each weight vector, ``_tails`` too; see the compiled sweeps for what
+    they hold.
     """
 
     _mutable = ("_weights", "_sums", "_tails", "_biases")
     # The norm that weights are kept within.
     _ball = np.inf
-
-    @property
-    def _averages(self):
-        return False
+    # Whether all weight vectors change together.
+    _together = False
 
     def _n_vectors(self):
         return 1
-
-    def _begin(self, X):
-        n_vectors, n_features = self._n_vectors(), X.shape[1]
-        self._weights = np.zeros((n_vectors, n_features))
-        self._sums = np.zeros((n_vectors, n_features if self._averages else 0))
-        self._tails = np.zeros((n_vectors, _sweeps.TAIL))
-        self._tails[:, SCALE] = 1.0
-        # Intercepts and their sums, for the sweep that changes all vectors at once.
-        self._biases = np.zeros((2, n_vectors))
 
     @property
     def _width(self):
         return self._n_vectors()
 
-    def _play_one(self, rows, targets, factors, rule, k, scores):
+    @property
+    def _first_averaged(self):
+        """The number of the first trial whose weights count in the average; zero: no average."""
+        return int(self.average)
+
+    def _rules(self):
+        """Return the rule of each weight vector."""
+        return [self._rule()] * self._n_vectors()
+
+    def _begin(self, X):
+        n_vectors, n_features = self._n_vectors(), X.shape[1]
+        self._weights = np.zeros((n_vectors, n_features))
+        self._sums = np.zeros((n_vectors, n_features if self._first_averaged else 0))
+        self._tails = np.zeros((n_vectors, _sweeps.TAIL))
+        self._tails[:, SCALE] = 1.0
+        # Intercepts and their sums, for the sweep that changes all vectors at once.
+        self._biases = np.zeros((2, n_vectors))
+
+    def _play_one(self, rows, targets, weight, loss, rule, k, scores):
         """Play trials with weight vector ``k``; return how many."""
         mine = slice(k, k + 1)
         return _sweeps.sweep(
             rows,
             targets,
-            factors,
+            weight,
+            loss,
             rule,
             self.fit_intercept,
             self._ball,
-            self.n_trials_,
+            self._first_averaged - 1 - self.n_trials_,
             self._weights[mine],
             self._sums[mine],
             self._tails[k],
@@ -64,16 +101,17 @@ class AdditiveMixin:
             k,
         )
 
-    def _play_together(self, rows, codes, factors, rule, scores):
+    def _play_together(self, rows, codes, weight, loss, rule, scores):
         """Play trials with all weight vectors at once; return how many."""
         return _sweeps.sweep_classes(
             rows,
             codes,
-            factors,
+            weight,
+            loss,
             rule,
             self.fit_intercept,
             self._ball,
-            self.n_trials_,
+            self._first_averaged - 1 - self.n_trials_,
             self._weights,
             self._sums,
             *self._biases,
@@ -81,22 +119,44 @@ class AdditiveMixin:
             scores,
         )
 
+    def _account(self, answers, targets):
+        # The sweep has added up the losses.
+        self.cumulative_loss_ = float(self._tails[:, LOSS].sum())
+        if self.keep_losses:
+            self._loss_parts.append(self._losses(answers, targets))
+
+    def _n_changes(self):
+        return int(self._tails[:, N_STEPS].sum())
+
+    def _last_weights(self):
+        """Return the weights and the intercepts of the next trial."""
+        scale = self._tails[0, SCALE] if self._together else self._tails[:, SCALE, None]
+        biases = self._biases[0] if self._together else self._tails[:, BIAS]
+        weights = self._weights if (scale == 1).all() else scale * self._weights
+        return weights, biases.copy()
+
+    def _last_vectors(self):
+        """Return the weights of the next trial with the intercepts in the last column."""
+        return np.column_stack(self._last_weights())
+
+    def _mean_weights(self):
+        """Return the mean of the weights and the intercepts of trials; None before the first."""
+        n_averaged = self.n_trials_ - self._first_averaged + 1
+        if not self._first_averaged or n_averaged < 1:
+            return None
+        age = self._tails[0, AGE] if self._together else self._tails[:, AGE, None]
+        sums = self._biases[1] if self._together else self._tails[:, BIAS_SUM]
+        return (age * self._weights + self._sums) / n_averaged, sums / n_averaged
+
     def _finish(self):
         """Set the weights and intercepts that predictions are made with."""
-        together = self._together
-        scale = self._tails[0, SCALE] if together else self._tails[:, SCALE, None]
-        self.intercept_ = self._biases[0].copy() if together else self._tails[:, BIAS].copy()
-        self.coef_ = self._weights if np.all(scale == 1) else scale * self._weights
-        if self._averages and self.n_trials_:
-            age = self._tails[0, AGE] if together else self._tails[:, AGE, None]
-            self.coef_ = (age * self._weights + self._sums) / self.n_trials_
-            sums = self._biases[1] if together else self._tails[:, BIAS_SUM]
-            self.intercept_ = sums / self.n_trials_
-
-    _together = False
+        self.coef_, self.intercept_ = self._mean_weights() or self._last_weights()
+        self.n_updates_ = self._n_changes()
+        self.radius_ = float(np.sqrt(self._tails[:, RADIUS2].max()))
 
     def _scores(self, X):
-        scores = safe_sparse_dot(X, np.atleast_2d(self.coef_).T, dense_output=True)
+        coef = self.coef_ if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
+        scores = safe_sparse_dot(X, coef.T, dense_output=True)
         return np.add(scores, self.intercept_, out=scores)
 
 
@@ -109,35 +169,45 @@ class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
 
     @property
     def _together(self):
-        return self._n_vectors() > 1 and self.multi_class == "kesler"
+        return self.multi_class == "kesler" and self._n_vectors() > 1
 
     def _n_vectors(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _factors(self, codes):
-        """Return by what the steps of trials are multiplied; nothing if by one."""
-        return NO_FACTORS
-
-    def _play(self, X, codes):
-        rows, factors = as_rows(X), self._factors(codes)
+    def _play(self, X, codes, weight=NO_WEIGHT):
+        rows, loss = as_rows(X), self._loss()
         scores = np.empty((len(codes), self._n_vectors()))
         if self._together:
-            return scores, self._play_together(rows, codes, factors, self._rule(), scores)
+            return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
         played = [
-            self._play_one(rows, self._signs(codes, k), factors, rule, k, scores)
+            self._play_one(rows, self._signs(codes, k), weight, loss, rule, k, scores)
             for k, rule in enumerate(self._rules())
         ]
         return scores, min(played)
-
-    def _rules(self):
-        """Return the rule of each weight vector."""
-        return [self._rule()] * self._n_vectors()
 
     def _signs(self, codes, k):
         """Return the targets of weight vector ``k``, one for its class and else minus one."""
         signs = (codes == (1 if self._n_vectors() == 1 else k)) * 2.0
         signs -= 1.0
         return signs
+
+    def _views(self, scores, codes):
+        """Return scores and targets, each as many as there are trials, as losses see them."""
+        if not self._together:
+            return [(scores[:, k], self._signs(codes, k)) for k in range(scores.shape[1])]
+        rows, others = np.arange(len(codes)), scores.copy()
+        others[rows, codes] = -np.inf
+        return [(scores[rows, codes] - others.max(axis=1), np.ones(len(codes)))]
+
+    def _losses(self, scores, codes):
+        return sum(look(self._loss(), *view)[0] for view in self._views(scores, codes))
+
+    def _account(self, scores, codes):
+        super()._account(scores, codes)
+        if scores.shape[1] == 1 or self._together:
+            self.n_mistakes_ = int(self._tails[0, N_WRONG])
+        else:
+            self.n_mistakes_ += int(np.count_nonzero(self._mistaken(scores, codes)))
 
     def decision_function(self, X):
         """Return the scores of samples.
@@ -177,10 +247,17 @@ class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
 class LinearRegressorMixin(AdditiveMixin, OnlineRegressorMixin):
     """Additive learners whose answers are numbers."""
 
-    def _play(self, X, y):
+    def _play(self, X, y, weight=NO_WEIGHT):
         scores = np.empty((len(y), 1))
-        played = self._play_one(as_rows(X), y, NO_FACTORS, self._rule(), 0, scores)
-        return scores, played
+        rule = self._rules()[0]
+        return scores, self._play_one(as_rows(X), y, weight, self._loss(), rule, 0, scores)
+
+    def _views(self, scores, y):
+        """Return scores and targets as losses see them."""
+        return [(scores[:, 0], y)]
+
+    def _losses(self, scores, y):
+        return look(self._loss(), scores[:, 0], y)[0]
 
     def _finish(self):
         super()._finish()

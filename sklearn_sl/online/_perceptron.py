@@ -5,27 +5,18 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import (
-    Interval,
-    Progress,
-    StrOptions,
-    check_sample_weight,
-    fit_context,
-)
+from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.ensemble._resampling import row_hashes, scramble
 from sklearn_sl.online import _sweeps
-from sklearn_sl.online._linear import BIAS, RADIUS2, LinearClassifierMixin
-from sklearn_sl.online._protocol import NO_FACTORS, take_slice
+from sklearn_sl.online._linear import NO_WEIGHT
+from sklearn_sl.online._passes import ClassifierPassesMixin
+from sklearn_sl.online._protocol import take_slice
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
-class Perceptron(EstimatorMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEstimator):
     """The perceptron, trial by trial, with its mistakes and the bound on them.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``. If ``y s <= 0``, a
@@ -260,94 +251,7 @@ class Perceptron(EstimatorMixin, LinearClassifierMixin, ClassifierMixin, BaseEst
         tags.input_tags.sparse = True
         return tags
 
-    # ------------------------------------------------------------ learning
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
-        """Start afresh and pass over the samples until a pass is clean or no longer pays.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        coef_init : array-like of shape (n_vectors, n_features), default=None
-            Weights to begin with; None is zeros. Then ``bound_`` is None: the theorem begins with
-            zeros.
-
-        intercept_init : array-like of shape (n_vectors,), default=None
-            Intercepts to begin with.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample is presented in a pass, time after time; what remains of a weight
-            that is not an integer is one more presentation with a step of that share.
-
-        Returns
-        -------
-        self : object
-            The fitted perceptron.
-        """
-        self._check_options()
-        old = self._old_weights(coef_init, intercept_init)
-        X, codes = self._read(X, y, reset=True)
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight is not None:
-            X, codes, weight = self._present(X, codes, weight)
-        X, codes, weight, watch = self._set_aside(X, codes, weight)
-        self._begin(X)
-        self._begin_with(*old)
-        self._begin_account()
-        self._run_passes(X, codes, weight, watch)
-        self._finish()
-        self._set_curve()
-        self._set_bound(X, codes, weight, started_at_zero=old == (None, None))
-        return self
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Go through more trials, once and in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        classes : array-like of shape (n_classes,), default=None
-            All the classes; needed in the first call.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample is presented; see :meth:`fit`.
-
-        Returns
-        -------
-        self : object
-            The perceptron.
-        """
-        self._go_on(X, y, classes, sample_weight)
-        return self
-
-    def _go_on(self, X, y, classes=None, sample_weight=None):
-        self._check_options()
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                'class_weight="balanced" is not supported for partial_fit, which does not know '
-                "how often the classes will come: pass a dict."
-            )
-        X, codes = self._read_more(X, y, classes)
-        self._step_factors = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-            X, codes, weight = self._present(X, codes, weight)
-            order, self._step_factors = presentations(np.arange(len(codes)), weight)
-            X, codes = X[order], codes[order]
-        self._class_factors = self._factors_of_classes(codes)
-        return self._learn(X, codes)
+    # ------------------------------------------------------------ hooks
 
     def _check_options(self):
         if self.penalty is not None:
@@ -355,368 +259,94 @@ class Perceptron(EstimatorMixin, LinearClassifierMixin, ClassifierMixin, BaseEst
                 f"penalty={self.penalty!r} is not supported: the perceptron of sklearn_sl has no "
                 "penalty. Use sklearn.linear_model.SGDClassifier(loss='perceptron')."
             )
-        if self.average == "voted" and self.multi_class == "kesler":
+        if self._votes and self.multi_class == "kesler":
             raise ValueError('average="voted" needs multi_class="ovr".')
-
-    def _present(self, X, codes, weight):
-        """Return the samples with a positive weight."""
-        used = np.flatnonzero(weight > 0)
-        missing = set(range(len(self.classes_))) - set(codes[used].tolist())
-        if missing and not hasattr(self, "_weights"):
-            raise ValueError(
-                f"All samples of the class {self.classes_[min(missing)]!r} have the weight zero."
-            )
-        return X[used], codes[used], weight[used]
-
-    def _set_aside(self, X, codes, weight):
-        """Return the samples to learn from, and what watches progress on the others."""
-        if not self.early_stopping:
-            return X, codes, weight, None
-        rows = np.arange(len(codes))
-        train, test = train_test_split(
-            rows,
-            test_size=self.validation_fraction,
-            stratify=codes,
-            random_state=check_random_state(self.random_state).randint(2**31 - 1),
-        )
-        train.sort()
-        kept = None if weight is None else weight[train]
-        return X[train], codes[train], kept, (X[test], codes[test])
-
-    def _old_weights(self, coef_init, intercept_init):
-        if self.warm_start and hasattr(self, "_weights"):
-            coef_init = self.standard_coef() if coef_init is None else coef_init
-            intercept_init = self.standard_intercept() if intercept_init is None else intercept_init
-        return coef_init, intercept_init
-
-    def standard_coef(self):
-        """Return the last weights, which differ from ``coef_`` if these are an average.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_vectors, n_features)
-            A copy of the weights.
-        """
-        check_is_fitted(self)
-        return self._weights.copy()
-
-    def standard_intercept(self):
-        """Return the last intercepts, which differ from ``intercept_`` if these are an average.
-
-        Returns
-        -------
-        intercept : ndarray of shape (n_vectors,)
-            A copy of the intercepts.
-        """
-        check_is_fitted(self)
-        return self._biases[0].copy() if self._together else self._tails[:, BIAS].copy()
-
-    def _begin_with(self, coef, intercept):
-        """Let the weights be these ones."""
-        if coef is not None:
-            coef = np.asarray(coef, dtype=np.float64)
-            if coef.size != self._weights.size:
-                raise ValueError(
-                    f"coef_init has the shape {coef.shape}, but the weights have the shape "
-                    f"{self._weights.shape}."
-                )
-            self._weights[:] = coef.reshape(self._weights.shape)
-        if intercept is not None:
-            intercept = np.ravel(np.asarray(intercept, dtype=np.float64))
-            if intercept.size != len(self._weights):
-                raise ValueError(
-                    f"intercept_init has {intercept.size} numbers, but there are "
-                    f"{len(self._weights)} intercepts."
-                )
-            self._tails[:, BIAS] = self._biases[0] = intercept
-
-    def _begin(self, X):
-        super()._begin(X)
-        self._resting = np.zeros(self._n_vectors(), dtype=bool)
-        self._ancestors = [Ancestors() for _ in range(self._n_vectors() if self._votes else 0)]
-        self.bound_ = self.comparator_ = None
-
-    @property
-    def _averages(self):
-        return self.average is True
 
     @property
     def _votes(self):
         return self.average == "voted"
 
+    @property
+    def _first_averaged(self):
+        return 0 if self._votes else int(self.average)
+
+    def _loss(self):
+        return _sweeps.Hinge(0.0, steep=True)
+
     def _rule(self):
-        return _sweeps.MistakeRule(self.eta0)
+        return _sweeps.FixedRate(self.eta0)
 
-    def _rules(self):
-        # A vector whose loss no longer decreases stays as it is, while others go on.
-        return [_sweeps.Rule() if rests else self._rule() for rests in self._resting]
+    def _best_bound(self, margins, radius, norm, repeats):
+        return best_perceptron_bound(margins, radius, norm, repeats)
 
-    def _factors_of_classes(self, codes):
-        """Return the factor of the steps of each class."""
-        if self.class_weight is None:
-            return None
-        seen = np.unique(codes)
-        factors = np.ones(len(self.classes_))
-        factors[seen] = compute_class_weight(
-            self.class_weight, classes=self.classes_[seen], y=self.classes_[codes]
-        )
-        return factors
+    # ------------------------------------------------------------ predicting by vote
 
-    def _factors(self, codes):
-        factors = NO_FACTORS
-        if self._class_factors is not None:
-            factors = self._class_factors[codes]
-        if self._step_factors is not None:
-            steps = self._step_factors[self._place : self._place + len(codes)]
-            factors = steps if factors is NO_FACTORS else factors * steps
-        return factors
+    def _begin_with(self, coef, intercept):
+        super()._begin_with(coef, intercept)
+        firsts = self._last_vectors().copy() if self._votes else ()
+        self._ancestors = [Ancestors(first) for first in firsts]
 
-    def _pass(self, X, codes):
-        self._place = 0
-        return super()._pass(X, codes)
+    def _begin(self, X):
+        super()._begin(X)
+        self._begin_with(None, None)
 
-    def _play(self, X, codes):
-        scores, played = super()._play(X, codes)
+    def _play(self, X, codes, weight=NO_WEIGHT):
+        scores, played = super()._play(X, codes, weight)
         if self._votes and played == len(codes):
-            factors = self._factors(codes)
             for k, ancestors in enumerate(self._ancestors):
                 signs = self._signs(codes, k)
-                steps = self.eta0 * signs * (factors if factors.size else 1.0)
+                steps = self.eta0 * signs * (weight if weight.size else 1.0)
                 wrong = (signs * scores[:, k] <= 0) & (not self._resting[k])
                 ancestors.add(X, wrong, steps)
-        self._place += len(codes)
         return scores, played
 
     def _copy_state(self):
         super()._copy_state()
         self._ancestors = [ancestors.copy() for ancestors in self._ancestors]
 
-    # ------------------------------------------------------------ passes
-
-    def _run_passes(self, X, codes, weight, watch):
-        """Pass over the samples until a pass is clean, or no vector makes progress."""
-        hashes = row_hashes(X, codes.astype(np.float64)) if self.shuffle else None
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        progress_of = [Patience(self.tol, self.n_iter_no_change) for _ in self._weights]
-        with Progress(self, name="pass", total=self.max_iter) as progress:
-            for n_iter in range(1, self.max_iter + 1):
-                with progress.step():
-                    order, self._step_factors = self._order(
-                        len(codes), hashes, weight, seed, n_iter
-                    )
-                    rows = X if order is None else X[order]
-                    presented = codes if order is None else codes[order]
-                    self._class_factors = self._factors_of_classes(presented)
-                    scores = self._pass(rows, presented)
-                self.n_iter_, self.converged_ = n_iter, self._is_clean(scores, presented)
-                self._rest(scores, presented, progress_of, watch)
-                if self.converged_ or self._resting.all() or progress.stop:
-                    break
-        del self._step_factors
-
-    def _order(self, n_rows, hashes, weight, seed, n_iter):
-        """Return in what order the rows are presented, and the factors of their steps."""
-        if hashes is not None:
-            # Copies of a row are neighbours, wherever they stand.
-            salt = scramble(np.array([(seed << 32) + n_iter], dtype=np.uint64))
-            order = np.argsort(scramble(hashes + salt), kind="stable")
-        elif weight is None:
-            return None, None
-        else:
-            order = np.arange(n_rows)
-        return (order, None) if weight is None else presentations(order, weight)
-
-    def _is_clean(self, scores, codes):
-        if self._together or scores.shape[1] == 1:
-            return super()._is_clean(scores, codes)
-        return not any(
-            np.any(self._signs(codes, k) * scores[:, k] <= 0) for k in range(scores.shape[1])
-        )
-
-    def _rest(self, scores, codes, progress_of, watch):
-        """Let the vectors rest that make no progress."""
-        if watch is not None:
-            self._finish()
-            gains = self._validation_scores(*watch)
-        else:
-            gains = -self._class_losses(scores, codes).mean(axis=0)
-        if self.verbose:
-            print(f"Pass {self.n_iter_}: mean loss {-gains.sum():.6g}")
-        if self._together:
-            gains = np.full(len(progress_of), gains.sum())
-        for k, (patience, gain) in enumerate(zip(progress_of, gains, strict=True)):
-            self._resting[k] |= patience.ends(gain)
-
-    def _validation_scores(self, X, codes):
-        """Return the accuracy of each vector on samples that were set aside."""
-        scores = self._scores(X)
-        if self._together:
-            return np.full(scores.shape[1], np.mean(scores.argmax(axis=1) == codes))
-        return np.array(
-            [
-                np.mean((scores[:, k] > 0) == (self._signs(codes, k) > 0))
-                for k in range(scores.shape[1])
-            ]
-        )
-
-    def _class_losses(self, scores, codes):
-        """Return the loss of each trial and vector."""
-        if self._together:
-            rows = np.arange(len(codes))
-            others = scores.copy()
-            others[rows, codes] = -np.inf
-            return np.maximum(0, others.max(axis=1) - scores[rows, codes])[:, None]
-        losses = np.stack([self._signs(codes, k) for k in range(scores.shape[1])], axis=1)
-        losses *= scores
-        return np.negative(np.minimum(losses, 0, out=losses), out=losses)
-
-    def _losses(self, scores, codes):
-        losses = self._class_losses(scores, codes)
-        return losses[:, 0] if losses.shape[1] == 1 else losses.sum(axis=1)
-
-    def _finish(self):
-        super()._finish()
-        self.n_updates_ = int(self._tails[:, -1].sum())
-        self.radius_ = float(np.sqrt(self._tails[:, RADIUS2].max()))
-        self.t_ = self.n_trials_ + 1
-
-    # ------------------------------------------------------------ the theorem
-
-    def _set_bound(self, X, codes, weight, started_at_zero):
-        """Set the bound relative to multiples of the last weights."""
-        if started_at_zero and self.class_weight is None and weight is None:
-            self.bound_, self.comparator_ = self._mistake_bound(X, codes, self.n_iter_, None)
-
-    def mistake_bound(self, X, y, comparator=None):
-        """Return the theorem's bound on the mistakes of one pass over some samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples of the trials, in any order.
-
-        y : array-like of shape (n_samples,)
-            Their classes.
-
-        comparator : array-like of shape (n_vectors, n_features + 1), default=None
-            The weights to compare with, with the intercept in the last column; None is the last
-            weights of this perceptron. The multiple that gives the least bound is taken.
-
-        Returns
-        -------
-        bound : float
-            A perceptron that begins with zeros takes no more steps than this, whatever the order
-            of the samples; with "ovr" the sum of all classes.
-        """
-        check_is_fitted(self)
-        X = self._read_query(X)
-        return self._mistake_bound(X, self._codes(np.asarray(y)), 1, comparator)[0]
-
-    def _mistake_bound(self, X, codes, repeats, comparator):
-        """Return the bound, and the comparator for which it holds."""
-        if comparator is None:
-            intercepts = self.standard_intercept() if self.fit_intercept else 0.0
-            comparator = np.column_stack([self._weights, np.zeros(len(self._weights))])
-            comparator[:, -1] = intercepts
-        comparator = np.array(comparator, dtype=np.float64, ndmin=2)
-        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        radius = np.sqrt(np.max(squares) + self.fit_intercept)
-        scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
-        if self._together:
-            rows = np.arange(len(codes))
-            own = scores[rows, codes]
-            scores[rows, codes] = -np.inf
-            bound, factor = best_perceptron_bound(
-                own - scores.max(axis=1), np.sqrt(2) * radius, np.linalg.norm(comparator), repeats
-            )
-            return bound, factor * comparator
-        total = 0.0
-        for k, vector in enumerate(comparator):
-            margins = self._signs(codes, k) * scores[:, k]
-            bound, factor = best_perceptron_bound(margins, radius, np.linalg.norm(vector), repeats)
-            total += bound
-            comparator[k] *= factor
-        return total, comparator
-
-    # ------------------------------------------------------------ predicting by vote
-
     def _scores(self, X):
         if not self._votes:
             return super()._scores(X)
-        return np.stack(
-            [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors], axis=1
-        )
-
-
-def presentations(order, weight):
-    """Return an order of rows with each as often as its weight says, and the factors of steps.
-
-    What remains of a weight that is not an integer is a last presentation with a shorter step;
-    the factors are None if there is none.
-    """
-    weight = weight[order]
-    times = np.ceil(weight).astype(np.intp)
-    repeated = np.repeat(order, times)
-    if np.array_equal(times, weight):
-        return repeated, None
-    factors = np.ones(len(repeated))
-    factors[np.cumsum(times) - 1] = weight - (times - 1)
-    return repeated, factors
-
-
-class Patience:
-    """Waits for a gain of at least ``tol``, so many times."""
-
-    def __init__(self, tol, n_times):
-        self.tol, self.n_times = tol, n_times
-        self.best, self.n_idle = -np.inf, 0
-
-    def ends(self, gain):
-        """Return whether there was no progress, after hearing of one more pass."""
-        if self.tol is None:
-            return False
-        idle = gain < self.best + self.tol
-        self.n_idle = self.n_idle + 1 if idle else 0
-        self.best = max(self.best, gain)
-        return self.n_idle >= self.n_times
+        votes = [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors]
+        return np.stack(votes, axis=1)
 
 
 class Ancestors:
-    """All weight vectors that there were: the steps between them, and how long each survived.
+    """All weight vectors that there were: the first one, the steps, and the age of each.
 
-    Vector ``k`` is the sum of the first ``k`` steps; the vector that is zero has no vote.
+    A vector is as old as the trials that it was right in, plus one for the mistake that made it.
     """
 
-    def __init__(self, rows=(), steps=(), ages=(0,)):
-        self.rows, self.steps, self.ages = list(rows), list(steps), list(ages)
+    def __init__(self, first, rows=(), steps=(), ages=(0,)):
+        self.first, self.rows, self.steps, self.ages = first, list(rows), list(steps), list(ages)
 
     def copy(self):
         """Return ancestors that can be added to alone."""
-        return Ancestors(self.rows, self.steps, self.ages)
+        return Ancestors(self.first, self.rows, self.steps, self.ages)
 
     def add(self, X, wrong, steps):
         """Hear of some trials, which of them were mistakes, and their steps."""
         places = np.flatnonzero(wrong)
         self.rows.append(X[places])
         self.steps.append(steps[places])
-        ages = np.diff(np.concatenate([[-1], places, [len(wrong) - 1]]))
-        # A vector survives the trials up to its next mistake, which it does not survive.
-        ages[:-1] -= 1
-        self.ages[-1] += ages[0]
+        # A vector that is made in one trial is as old as the next mistake is away.
+        ages = np.diff(np.concatenate([[0], places, [len(wrong)]]))
+        self.ages[-1] += int(ages[0])
         self.ages.extend(ages[1:].tolist())
 
     def votes(self, X, intercept):
         """Return the mean vote of all vectors for each row, between -1 and 1."""
         stack = sp.vstack if sp.issparse(self.rows[0]) else np.concatenate
         rows, steps = stack(self.rows), np.concatenate(self.steps)
-        ages = np.asarray(self.ages[1:], dtype=np.float64)
-        if not ages.sum() > 0:
-            ages = np.ones_like(ages)
+        ages = np.asarray(self.ages, dtype=np.float64)
         votes = np.empty(X.shape[0])
-        block = max(1, 2**22 // max(len(steps), 1))
+        block = max(1, 2**22 // len(ages))
         for start in range(0, X.shape[0], block):
             part = take_slice(X, slice(start, min(start + block, X.shape[0])))
+            scores = np.empty((part.shape[0], len(ages)))
+            scores[:, 0] = part @ self.first[:-1] + self.first[-1]
             terms = safe_sparse_dot(part, rows.T, dense_output=True) + float(intercept)
-            scores = np.cumsum(terms * steps, axis=1)
+            np.multiply(terms, steps, out=scores[:, 1:])
+            np.cumsum(scores, axis=1, out=scores)
             votes[start : start + block] = np.sign(scores) @ ages / ages.sum()
         return votes

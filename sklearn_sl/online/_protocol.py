@@ -20,13 +20,12 @@ SAMPLES = {
 }
 FINITE = {"ensure_all_finite": True}
 NO_TARGET = "{} requires y to be passed, but the target y is None."
-NO_FACTORS = np.empty(0)
 
 
-def slices(X, width=1):
-    """Return slices of the rows of ``X`` that are short work for a sweep over ``width`` vectors."""
-    n_rows, n_features = X.shape
-    per_row = (X.nnz / max(n_rows, 1) if sp.issparse(X) else n_features) * width + 16
+def slices(X, width=1, n_rows=None):
+    """Return slices of rows like those of ``X``, short work for a sweep over ``width`` vectors."""
+    n_rows = X.shape[0] if n_rows is None else n_rows
+    per_row = (X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1]) * width + 16
     step = max(1, int(SLICE / per_row))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
@@ -61,6 +60,15 @@ def running_sum(total, losses):
     return float(np.add.accumulate(losses, out=losses)[-1])
 
 
+def is_plain_vector(y):
+    """Return whether ``y`` is a vector of finite numbers."""
+    return (
+        type(y) is np.ndarray
+        and y.ndim == 1
+        and (y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all())))
+    )
+
+
 class OnlineMixin:
     """``fit`` and ``partial_fit`` of a learner that goes through trials one by one.
 
@@ -72,8 +80,9 @@ class OnlineMixin:
       the answers before each change, and how many trials it played: fewer than all if the next
       row is not finite or overflows;
     - ``_losses(answers, targets)`` returns the loss of each trial;
-    - ``_mistaken(answers, targets)`` returns which trials were mistakes, or None if there is no
-      such thing;
+    - ``_mistaken(answers, targets)`` returns which trials were mistakes, if there is such a thing;
+    - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
+      if there is no such pass;
     - ``_finish()`` sets the attributes that follow from the state;
     - ``_predictions(answers)`` returns what ``predict`` would have said.
 
@@ -83,6 +92,8 @@ class OnlineMixin:
 
     _mutable = ()
     _width = 1
+    # Answers, where somebody asked for them.
+    _heard = None
 
     def _begin_account(self):
         self.n_trials_, self.cumulative_loss_ = 0, 0.0
@@ -100,18 +111,33 @@ class OnlineMixin:
             setattr(self, name, getattr(self, name).copy())
         self._loss_parts = list(self._loss_parts)
 
-    def _pass(self, X, targets):
-        """Play all trials in order; return the answers."""
-        answers = []
-        for rows in slices(X, self._width):
-            part = take_slice(X, rows)
-            given, n_played = self._play(part, targets[rows])
+    def _pass(self, X, targets, order=None, weight=None):
+        """Play all trials.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        targets : ndarray of shape (n_trials,)
+            The target of each trial.
+
+        order : ndarray of shape (n_trials,), default=None
+            Which sample it has; None is one after the other.
+
+        weight : ndarray of shape (n_trials,), default=None
+            Weights of trials, for learners whose ``_play`` takes them.
+        """
+        for rows in slices(X, self._width, len(targets)):
+            part = take_slice(X, rows) if order is None else X[order[rows]]
+            weights = () if weight is None else (weight[rows],)
+            given, n_played = self._play(part, targets[rows], *weights)
             if n_played < part.shape[0]:
                 self._complain(part, n_played)
             self._account(given, targets[rows])
             self.n_trials_ += n_played
-            answers.append(given)
-        return answers[0] if len(answers) == 1 else np.concatenate(answers)
+            if self._heard is not None:
+                self._heard.append(given)
 
     def _account(self, answers, targets):
         """Add up the losses of some trials."""
@@ -142,37 +168,43 @@ class OnlineMixin:
         )
 
     def _fit_passes(self, X, targets, max_iter):
-        """Start afresh and pass over the trials until a pass is clean; return the last answers."""
+        """Start afresh and pass over the trials until a pass is clean."""
         self._begin(X)
         self._begin_account()
         with Progress(self, name="pass", total=max_iter) as progress:
             for n_iter in range(1, max_iter + 1):
+                before = self._n_changes()
                 with progress.step():
-                    answers = self._pass(X, targets)
-                self.n_iter_, self.converged_ = n_iter, self._is_clean(answers, targets)
+                    self._pass(X, targets)
+                self.n_iter_, self.converged_ = n_iter, self._is_clean(before)
                 if self.converged_ or progress.stop:
                     break
         self._finish()
         self._set_curve()
-        return answers
 
-    def _is_clean(self, answers, targets):
-        """Return whether a pass changed nothing, so that another one would not either."""
-        return self._counts_mistakes and not np.any(self._mistaken(answers, targets))
+    def _n_changes(self):
+        return self.n_mistakes_ if self._counts_mistakes else None
 
-    def _learn(self, X, targets):
-        """Go on with some trials; return the answers."""
-        if X.shape[0] > 1:  # a row that fails has changed nothing
+    def _is_clean(self, n_changes):
+        """Return whether nothing changed since, so that another pass would not change it either."""
+        return n_changes is not None and self._n_changes() == n_changes
+
+    def _learn(self, X, targets, order=None, weight=None):
+        """Go on with some trials; parameters as in ``_pass``."""
+        if len(targets) > 1 or self._width > 1:  # one row that fails has changed nothing
             self._copy_state()
-        answers = self._pass(X, targets)
+        self._pass(X, targets, order, weight)
         self._finish()
         self._set_curve()
-        return answers
 
     @fit_context(prefer_skip_nested_validation=True)
     def _predict_and_learn(self, X, y, **params):
         """Do what ``partial_fit`` does, and return the prediction before each change."""
-        return self._predictions(self._go_on(X, y, **params))
+        self._heard = []
+        self._go_on(X, y, **params)
+        answers = np.concatenate(self._heard)
+        del self._heard
+        return self._predictions(answers)
 
     # ------------------------------------------------------------ validation
 
@@ -185,6 +217,17 @@ class OnlineMixin:
             X = X.copy()
             X.sum_duplicates()
         return X
+
+    def _read_targets(self, X, y):
+        """Return one finite target for each sample."""
+        if y is None:
+            raise ValueError(NO_TARGET.format(type(self).__name__))
+        if not is_plain_vector(y):
+            y = column_or_1d(y, warn=True)
+            assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        if len(y) != X.shape[0]:
+            check_consistent_length(X, y)
+        return y
 
     def _read_query(self, X):
         """Return validated samples of a prediction."""
@@ -252,23 +295,23 @@ class OnlineRegressorMixin(OnlineMixin):
         return self
 
     def _go_on(self, X, y):
+        self._learn(*self._read_more(X, y))
+
+    def _read_more(self, X, y):
+        """Return validated trials of ``partial_fit``."""
         first = not hasattr(self, "n_trials_")
         X, y = self._read(X, y, reset=first)
         if first:
             self._begin(X)
             self._begin_account()
-        return self._learn(X, y)
+        return X, y
 
     def _predictions(self, answers):
         return answers[:, 0]
 
     def _read(self, X, y, reset):
         X = self._read_samples(X, reset)
-        if y is None:
-            raise ValueError(NO_TARGET.format(type(self).__name__))
-        y = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
-        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
-        check_consistent_length(X, y)
+        y = np.asarray(self._read_targets(X, y), dtype=np.float64)
         return X, y
 
 
@@ -319,25 +362,16 @@ class OnlineClassifierMixin(OnlineMixin):
         return self
 
     def _go_on(self, X, y, classes=None):
-        return self._learn(*self._read_more(X, y, classes))
+        self._learn(*self._read_more(X, y, classes))
 
     def _read(self, X, y, reset):
         X = self._read_samples(X, reset)
-        y = self._read_labels(X, y)
+        y = self._read_targets(X, y)
         if reset:
             check_classification_targets(y)
             self.classes_ = np.unique(y)
             self._check_classes()
         return X, self._codes(y)
-
-    def _read_labels(self, X, y):
-        """Return one label for each sample."""
-        if y is None:
-            raise ValueError(NO_TARGET.format(type(self).__name__))
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
-        check_consistent_length(X, y)
-        return y
 
     def _check_classes(self):
         """Complain of a single class."""
@@ -373,10 +407,8 @@ class OnlineClassifierMixin(OnlineMixin):
                 f"`classes={classes!r}` is not the same as on the last call to partial_fit, "
                 f"{self.classes_!r}."
             )
-        if not (first or hasattr(self, "n_features_in_")):
-            first = True
         X = self._read_samples(X, reset=first)
-        y = self._read_labels(X, y)
+        y = self._read_targets(X, y)
         if first:
             self._begin(X)
             self._begin_account()

@@ -3,8 +3,11 @@
 A loop over trials is written once, in terms of :class:`Rows`, for both kinds of matrices.
 """
 
-from libc.stddef cimport size_t
-from scipy.linalg.cython_blas cimport daxpy, ddot
+from scipy.linalg.cython_blas cimport daxpy
+
+
+cdef extern from "_rows_dot.h" nogil:
+    double sl_dot(Py_ssize_t n, const double* x, const double* w)
 
 
 cdef class Rows:
@@ -45,16 +48,14 @@ cdef class DenseRows(Rows):
         self.n_rows, self.n_features = X.shape[0], X.shape[1]
 
     cdef double dot(self, Py_ssize_t row, const double* weights) noexcept nogil:
-        cdef int n = <int>self.n_features, one = 1
-        return ddot(&n, <double*>&self.X[row, 0], &one, <double*>weights, &one)
+        return sl_dot(self.n_features, &self.X[row, 0], weights)
 
     cdef void add(self, Py_ssize_t row, double factor, double* weights) noexcept nogil:
         cdef int n = <int>self.n_features, one = 1
         daxpy(&n, &factor, <double*>&self.X[row, 0], &one, weights, &one)
 
     cdef double norm2(self, Py_ssize_t row) noexcept nogil:
-        cdef int n = <int>self.n_features, one = 1
-        return ddot(&n, <double*>&self.X[row, 0], &one, <double*>&self.X[row, 0], &one)
+        return sl_dot(self.n_features, &self.X[row, 0], &self.X[row, 0])
 
     cdef Py_ssize_t entries(
         self, Py_ssize_t row, const double** values, const int32_t** narrow, const int64_t** wide
