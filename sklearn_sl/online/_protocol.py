@@ -25,7 +25,8 @@ NO_TARGET = "{} requires y to be passed, but the target y is None."
 def slices(X, width=1, n_rows=None):
     """Return slices of rows like those of ``X``, short work for a sweep over ``width`` vectors."""
     n_rows = X.shape[0] if n_rows is None else n_rows
-    per_row = (X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1]) * width + 16
+    n_numbers = X.nnz / X.shape[0] if sp.issparse(X) else np.prod(X.shape[1:])
+    per_row = n_numbers * width + 16
     step = max(1, int(SLICE / per_row))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
