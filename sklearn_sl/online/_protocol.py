@@ -1,5 +1,7 @@
 """What online learners share: trials in order, in slices, and the account of their losses."""
 
+from math import prod
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, column_or_1d
@@ -25,7 +27,7 @@ NO_TARGET = "{} requires y to be passed, but the target y is None."
 def slices(X, width=1, n_rows=None):
     """Return slices of rows like those of ``X``, short work for a sweep over ``width`` vectors."""
     n_rows = X.shape[0] if n_rows is None else n_rows
-    n_numbers = X.nnz / X.shape[0] if sp.issparse(X) else np.prod(X.shape[1:])
+    n_numbers = X.nnz / X.shape[0] if sp.issparse(X) else prod(X.shape[1:])
     per_row = n_numbers * width + 16
     step = max(1, int(SLICE / per_row))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
