@@ -160,11 +160,12 @@ class AdditiveMixin:
         return np.add(scores, self.intercept_, out=scores)
 
 
-class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
-    """Additive learners that classify: one weight vector for two classes, else one for each.
+class ClassScoresMixin:
+    """One score for two classes, else one for each; a vector or a function stands behind each.
 
     With ``multi_class="ovr"`` each vector learns its class against all others. With "kesler" the
-    vector of the true class and that of the best other class take a step together.
+    vector of the true class and that of the best other class take a step together. The hook is
+    ``_scores(X)``, a column for each score.
     """
 
     @property
@@ -173,17 +174,6 @@ class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
 
     def _n_vectors(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
-
-    def _play(self, X, codes, weight=NO_WEIGHT):
-        rows, loss = as_rows(X), self._loss()
-        scores = np.empty((len(codes), self._n_vectors()))
-        if self._together:
-            return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
-        played = [
-            self._play_one(rows, self._signs(codes, k), weight, loss, rule, k, scores)
-            for k, rule in enumerate(self._rules())
-        ]
-        return scores, min(played)
 
     def _signs(self, codes, k):
         """Return the targets of weight vector ``k``, one for its class and else minus one."""
@@ -198,16 +188,6 @@ class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
         rows, others = np.arange(len(codes)), scores.copy()
         others[rows, codes] = -np.inf
         return [(scores[rows, codes] - others.max(axis=1), np.ones(len(codes)))]
-
-    def _losses(self, scores, codes):
-        return sum(look(self._loss(), *view)[0] for view in self._views(scores, codes))
-
-    def _account(self, scores, codes):
-        super()._account(scores, codes)
-        if scores.shape[1] == 1 or self._together:
-            self.n_mistakes_ = int(self._tails[0, N_WRONG])
-        else:
-            self.n_mistakes_ += int(np.count_nonzero(self._mistaken(scores, codes)))
 
     def decision_function(self, X):
         """Return the scores of samples.
@@ -242,6 +222,31 @@ class LinearClassifierMixin(AdditiveMixin, OnlineClassifierMixin):
         """
         check_is_fitted(self)
         return self._predictions(self._scores(self._read_query(X)))
+
+
+class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMixin):
+    """Additive learners that classify."""
+
+    def _play(self, X, codes, weight=NO_WEIGHT):
+        rows, loss = as_rows(X), self._loss()
+        scores = np.empty((len(codes), self._n_vectors()))
+        if self._together:
+            return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
+        played = [
+            self._play_one(rows, self._signs(codes, k), weight, loss, rule, k, scores)
+            for k, rule in enumerate(self._rules())
+        ]
+        return scores, min(played)
+
+    def _losses(self, scores, codes):
+        return sum(look(self._loss(), *view)[0] for view in self._views(scores, codes))
+
+    def _account(self, scores, codes):
+        super()._account(scores, codes)
+        if scores.shape[1] == 1 or self._together:
+            self.n_mistakes_ = int(self._tails[0, N_WRONG])
+        else:
+            self.n_mistakes_ += int(np.count_nonzero(self._mistaken(scores, codes)))
 
 
 class LinearRegressorMixin(AdditiveMixin, OnlineRegressorMixin):
