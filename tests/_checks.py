@@ -207,6 +207,15 @@ CONFIGS = {
         {"n_steps": 10**9, "low": -3.0, "high": 3.0, "keep_losses": True},
         {"n_steps": 3, "on_empty": "keep", "max_iter": 2},
     ],
+    "MinimalDisjunction": [
+        {"literals": True},
+        {"literals": True, "threshold": 0.0, "method": "greedy"},
+    ],
+    "DisjunctionWeightedMajority": [
+        {"n_literals": 1, "literals": True, "threshold": 0.0, "beta": 0.8},
+        {"max_iter": 2, "keep_losses": True},
+    ],
+    "ConjunctionLearner": [{"literals": False, "max_iter": 2, "keep_losses": True}],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }

@@ -1,7 +1,26 @@
 """Online learning: trials one by one, with mistakes and regrets against their bounds."""
 
 from sklearn_sl.online._bandits import UCB1, Exp3, Exp3IX, importance_weighted_loss
+from sklearn_sl.online._disjunction import (
+    ConjunctionLearner,
+    Disjunction,
+    DisjunctionWeightedMajority,
+    MinimalDisjunction,
+    SetCover,
+    cnf_to_set_cover,
+    minimal_disjunction,
+    set_cover,
+    set_cover_to_disjunction,
+)
 from sklearn_sl.online._finite import ConsistentLearner, Halving
+from sklearn_sl.online._oracles import (
+    BestExpert,
+    ConvexCombination,
+    ShiftingSequence,
+    best_convex_combination,
+    best_expert,
+    best_shifting_sequence,
+)
 from sklearn_sl.online._perceptron import Perceptron
 from sklearn_sl.online._progressive import (
     online_to_batch,
@@ -12,14 +31,29 @@ from sklearn_sl.online._thresholds import GridThresholdHalving
 
 __all__ = [
     "UCB1",
+    "BestExpert",
+    "ConjunctionLearner",
     "ConsistentLearner",
+    "ConvexCombination",
+    "Disjunction",
+    "DisjunctionWeightedMajority",
     "Exp3",
     "Exp3IX",
     "GridThresholdHalving",
     "Halving",
+    "MinimalDisjunction",
     "Perceptron",
+    "SetCover",
+    "ShiftingSequence",
+    "best_convex_combination",
+    "best_expert",
+    "best_shifting_sequence",
+    "cnf_to_set_cover",
     "importance_weighted_loss",
+    "minimal_disjunction",
     "online_to_batch",
     "progressive_predict",
     "progressive_val_score",
+    "set_cover",
+    "set_cover_to_disjunction",
 ]

@@ -1,0 +1,911 @@
+"""Disjunctions and conjunctions: the smallest consistent one, and learners of them."""
+
+import itertools
+import math
+import warnings
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online import _literals
+from sklearn_sl.online._finite import ClassAnswersMixin, dense
+from sklearn_sl.online._set_cover import CoverSearch
+from sklearn_sl.theory._finite_class import conjunction_bound, count_disjunctions
+
+# Numbers that a slice of a search looks at, and multiplications of a product of matrices: a few
+# hundredths of a second.
+SEARCH_SLICE, PRODUCT = 2**23, 2**28
+# Among more elements than these, those that are covered whenever others are take long to find.
+MANY = 4000
+METHODS = ("exact", "greedy")
+# The factor of weights for which both factors of the bound on mistakes are the same.
+BETA = 1 / math.e
+
+
+class SetCover(NamedTuple):
+    """Some sets that cover all elements; see :func:`set_cover`.
+
+    Attributes
+    ----------
+    sets : ndarray of shape (n_taken,)
+        The sets of the cover, in ascending order.
+
+    lower_bound : int
+        No cover has less sets than this.
+
+    optimal : bool
+        Whether the cover is a smallest one.
+
+    n_nodes : int
+        The number of nodes that the search visited.
+
+    See Also
+    --------
+    set_cover : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_sl.online import set_cover
+    >>> set_cover([[1, 0, 0], [0, 1, 1], [0, 1, 0]]).sets
+    array([0, 1])
+    """
+
+    sets: np.ndarray
+    lower_bound: int
+    optimal: bool
+    n_nodes: int
+
+
+def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
+    """Return the smallest number of sets that cover all elements.
+
+    This is NP-hard. The exact method drops sets that are part of others and elements that are
+    covered whenever others are, and searches by branch and bound, with lower bounds from feasible
+    dual solutions; up to some fifty sets take well below a second. The greedy method takes the
+    set with the most elements that are not covered yet, the first of several. It is never above
+    ``1 + ln m`` times the smallest cover, if no set has more than ``m`` elements.
+
+    Parameters
+    ----------
+    incidence : array-like of shape (n_elements, n_sets)
+        What is not zero is an element of a set.
+
+    method : {"exact", "greedy"}, default="exact"
+        How to search.
+
+    max_nodes : int, default=1_000_000
+        The largest number of nodes of the exact search. When they do not suffice, the cover is the
+        best one that was found, and ``optimal`` says so.
+
+    Returns
+    -------
+    cover : SetCover
+        The ``sets``, a ``lower_bound`` on their number, whether they are ``optimal``, and the
+        number ``n_nodes`` of nodes.
+
+    See Also
+    --------
+    minimal_disjunction : The same problem in other words, with samples that must not be covered.
+    cnf_to_set_cover : Why it is hard.
+    sklearn_sl.theory.greedy_set_cover_bound : The theorem about the greedy cover.
+
+    References
+    ----------
+    .. [1] V. Chvatal, "A greedy heuristic for the set-covering problem", Mathematics of Operations
+       Research 4, 1979.
+
+    .. [2] E. Balas and A. Ho, "Set covering algorithms using cutting planes, heuristics, and
+       subgradient optimization: a computational study", Mathematical Programming Studies 12, 1980.
+
+    Examples
+    --------
+    The largest set is a trap:
+
+    >>> from sklearn_sl.online import set_cover
+    >>> sets = [[0, 1, 2, 3], [0, 1, 4], [2, 3, 5]]
+    >>> incidence = [[element in members for members in sets] for element in range(6)]
+    >>> set_cover(incidence).sets, set_cover(incidence, method="greedy").sets
+    (array([1, 2]), array([0, 1, 2]))
+    """
+    _check_search(method, max_nodes)
+    incidence = np.asarray(incidence) != 0
+    if incidence.ndim != 2:
+        raise ValueError(
+            f"incidence must have a row for each element and a column for each set, but its shape "
+            f"is {incidence.shape}."
+        )
+    lonely = np.flatnonzero(~incidence.any(axis=1))
+    if lonely.size:
+        raise ValueError(f"No set has the element {lonely[0]}.")
+    return _cover(incidence, method, max_nodes)
+
+
+def _cover(incidence, method, max_nodes):
+    """Return a cover of the rows of a boolean matrix by its columns."""
+    rows, columns = _distinct(incidence), np.arange(incidence.shape[1])
+    if method == "exact":
+        rows, columns = _reduced(rows, columns)
+    search = CoverSearch(*_adjacency(rows), _greedy_cover(rows))
+    more = search.n_best > search.lower_bound
+    per_slice = max(1, SEARCH_SLICE // (rows.size + 100))
+    while more and method == "exact" and search.n_nodes < max_nodes:
+        more = search.run(min(per_slice, max_nodes - search.n_nodes))
+    bound = search.lower_bound if more else search.n_best
+    return SetCover(np.sort(columns[search.best]), int(bound), not more, search.n_nodes)
+
+
+def _distinct(rows):
+    """Return the different rows of a boolean matrix, in an order of their own."""
+    if not rows.size:
+        return rows[:0]
+    packed = np.packbits(rows, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    return rows[np.unique(keys, return_index=True)[1]]
+
+
+def _reduced(rows, columns):
+    """Return rows and columns whose smallest cover covers all rows, and is as small as any."""
+    shape = None
+    while rows.shape != shape:
+        shape = rows.shape
+        kept = _maximal(rows)
+        rows, columns = _distinct(rows[:, kept]), columns[kept]
+        if len(rows) <= MANY:
+            # A row that has all columns of another one, and more, is covered with it.
+            rows = rows[_maximal(~rows.T)]
+    return rows, columns
+
+
+def _maximal(members):
+    """Return which columns are not part of another one; the first of equal ones is not."""
+    sizes, places = members.sum(axis=0), np.arange(members.shape[1])
+    numbers = members.astype(np.float32)
+    step = max(1, PRODUCT // max(members.size, 1))
+    kept = np.ones(len(places), dtype=bool)
+    for start in range(0, len(places), step):
+        some = places[start : start + step, None]
+        included = numbers[:, some[:, 0]].T @ numbers == sizes[some]
+        before = (sizes > sizes[some]) | ((sizes == sizes[some]) & (places < some))
+        kept[start : start + step] = ~np.any(included & before, axis=1)
+    return kept
+
+
+def _greedy_cover(rows):
+    """Return columns that cover all rows: always one that covers the most of what is left."""
+    taken, gains = [], rows.sum(axis=0)
+    while len(rows):
+        taken.append(int(np.argmax(gains)))
+        covered = rows[:, taken[-1]]
+        gains = gains - rows[covered].sum(axis=0)
+        rows = rows[~covered]
+    return taken
+
+
+def _adjacency(rows):
+    """Return the columns of each row and the rows of each column, short rows first."""
+    rows = rows[np.argsort(rows.sum(axis=1), kind="stable")]
+    by_row, by_column = sp.csr_array(rows), sp.csc_array(rows)
+    arrays = (by_row.indptr, by_row.indices, by_column.indptr, by_column.indices)
+    return [array.astype(np.intp) for array in arrays]
+
+
+def cnf_to_set_cover(clauses, n_variables=None):
+    """Return sets of which ``n_variables`` cover all elements exactly if a formula is satisfiable.
+
+    The formula is a conjunction of clauses, which are disjunctions of literals. The elements are
+    its clauses and its variables. Variable ``x_i`` has two sets: those clauses that ``x_i``
+    makes true, and those that its negation makes true, both with the element ``x_i`` itself. A
+    cover needs one of them for each variable; one of ``n_variables`` sets chooses the values of
+    the variables, and makes all clauses true.
+
+    Parameters
+    ----------
+    clauses : list of lists of int
+        The literals of each clause: ``i`` for the variable ``x_i``, ``-i`` for its negation,
+        with ``i`` from 1 on.
+
+    n_variables : int, default=None
+        The number of variables; None is the largest one that occurs.
+
+    Returns
+    -------
+    incidence : ndarray of shape (n_clauses + n_variables, 2 * n_variables)
+        Clauses and variables in rows. In columns the sets: those of ``x_1``, of its negation, of
+        ``x_2``, and so on.
+
+    See Also
+    --------
+    set_cover : Finds the smallest cover.
+    set_cover_to_disjunction : The next reduction.
+
+    References
+    ----------
+    .. [1] R. Karp, "Reducibility among combinatorial problems", in: Complexity of Computer
+       Computations, Plenum, 1972.
+
+    Examples
+    --------
+    ``(x1 or x2) and (not x1 or x2) and (not x2 or x3)``:
+
+    >>> from sklearn_sl.online import cnf_to_set_cover, set_cover
+    >>> cover = set_cover(cnf_to_set_cover([[1, 2], [-1, 2], [-2, 3]]))
+    >>> len(cover.sets)  # as many as variables: satisfiable
+    3
+    >>> [2 * i in cover.sets for i in range(3)]  # x1, x2, x3
+    [True, True, True]
+    """
+    clauses = [list(clause) for clause in clauses]
+    used = [abs(literal) for clause in clauses for literal in clause]
+    n_variables = max(used, default=0) if n_variables is None else n_variables
+    if any(not isinstance(i, Integral) or not 1 <= i <= n_variables for i in used):
+        raise ValueError(f"Literals must be integers from 1 to {n_variables}, or their negatives.")
+    incidence = np.zeros((len(clauses) + n_variables, 2 * n_variables), dtype=bool)
+    for row, clause in enumerate(clauses):
+        incidence[row, [2 * abs(literal) - 2 + (literal < 0) for literal in clause]] = True
+    for i in range(n_variables):
+        incidence[len(clauses) + i, [2 * i, 2 * i + 1]] = True
+    return incidence
+
+
+def set_cover_to_disjunction(incidence):
+    """Return samples whose smallest consistent disjunction is a smallest set cover.
+
+    Sets are variables, and elements are positive samples: a disjunction of variables is true on a
+    sample exactly if one of its sets has the element.
+
+    Parameters
+    ----------
+    incidence : array-like of shape (n_elements, n_sets)
+        What is not zero is an element of a set.
+
+    Returns
+    -------
+    X : ndarray of shape (n_elements, n_sets)
+        Samples.
+
+    y : ndarray of shape (n_elements,)
+        Their classes, all ones.
+
+    See Also
+    --------
+    minimal_disjunction : Finds the disjunction.
+    cnf_to_set_cover : The reduction before.
+
+    Examples
+    --------
+    >>> from sklearn_sl.online import minimal_disjunction, set_cover_to_disjunction
+    >>> X, y = set_cover_to_disjunction([[1, 0, 0], [0, 1, 1], [0, 1, 0]])
+    >>> minimal_disjunction(X, y).literals
+    array([0, 1])
+    """
+    X = (np.asarray(incidence) != 0).astype(np.int64)
+    return X, np.ones(len(X), dtype=np.int64)
+
+
+class Disjunction(NamedTuple):
+    """A disjunction of literals; see :func:`minimal_disjunction`.
+
+    Attributes
+    ----------
+    literals : ndarray of shape (n_literals,)
+        The variables of a monotone disjunction; of another one ``2 i`` for variable ``i`` and
+        ``2 i + 1`` for its negation.
+
+    n_uncovered : int
+        The number of positive samples on which it is false: zero if it is consistent.
+
+    lower_bound : int
+        No disjunction that is true on the others has less literals than this.
+
+    optimal : bool
+        Whether it is a smallest one.
+
+    n_nodes : int
+        The number of nodes that the search visited.
+
+    See Also
+    --------
+    minimal_disjunction : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_sl.online import minimal_disjunction
+    >>> minimal_disjunction([[1, 0], [0, 1], [0, 0]], [1, 0, 0]).literals
+    array([0])
+    """
+
+    literals: np.ndarray
+    n_uncovered: int
+    lower_bound: int
+    optimal: bool
+    n_nodes: int
+
+
+def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000_000):
+    """Return the smallest disjunction that is true on positive samples and false on all others.
+
+    Literals that are true on a negative sample are out of the question. What remains is a set
+    cover: each literal covers the positive samples on which it is true. Positive samples without
+    such a literal are given up, as no consistent disjunction is true on them. Deciding whether
+    there is a disjunction of ``k`` literals is NP-complete.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_variables)
+        Samples; what is not zero is true.
+
+    y : array-like of shape (n_samples,)
+        What is not zero is positive.
+
+    literals : bool, default=False
+        Whether negations of variables can be used too.
+
+    method : {"exact", "greedy"}, default="exact"
+        How the cover is found, see :func:`set_cover`.
+
+    max_nodes : int, default=1_000_000
+        The largest number of nodes of the exact search.
+
+    Returns
+    -------
+    disjunction : Disjunction
+        Its ``literals``, how many positive samples are given up, ``n_uncovered``, a
+        ``lower_bound`` on the number of literals, whether it is ``optimal``, and the number
+        ``n_nodes`` of nodes of the search.
+
+    See Also
+    --------
+    MinimalDisjunction : The classifier.
+    set_cover : The problem without negative samples.
+
+    References
+    ----------
+    .. [1] D. Haussler, "Quantifying inductive bias: AI learning algorithms and Valiant's learning
+       framework", Artificial Intelligence 36, 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.online import minimal_disjunction
+    >>> X = np.random.default_rng(0).integers(2, size=(200, 12))
+    >>> minimal_disjunction(X, X[:, 3] | X[:, 7]).literals
+    array([3, 7])
+    >>> minimal_disjunction(X, X[:, 3] | (1 - X[:, 7]), literals=True).literals
+    array([ 6, 15])
+    """
+    X, y = np.asarray(X) != 0, np.asarray(y) != 0
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise ValueError(
+            f"X must have two dimensions and y an entry for each row, but their shapes are "
+            f"{X.shape} and {y.shape}."
+        )
+    _check_search(method, max_nodes)
+    return _smallest(_literal_bits(X) if literals else X, y, method, max_nodes)
+
+
+def _check_search(method, max_nodes):
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {METHODS}, not {method!r}.")
+    if not isinstance(max_nodes, Integral) or isinstance(max_nodes, bool) or max_nodes < 1:
+        raise ValueError(f"max_nodes must be a whole number, at least 1: {max_nodes!r}.")
+
+
+def _literal_bits(bits):
+    """Return the values of variables and their negations, one after the other."""
+    return np.stack([bits, ~bits], axis=2).reshape(len(bits), -1)
+
+
+def _smallest(bits, positive, method, max_nodes):
+    """Return the smallest disjunction of the columns of a boolean matrix."""
+    allowed = np.flatnonzero(~bits[~positive].any(axis=0))
+    wanted = bits[positive][:, allowed]
+    covered = wanted.any(axis=1)
+    cover = _cover(wanted[covered], method, max_nodes)
+    return Disjunction(allowed[cover.sets], int(np.sum(~covered)), *cover[1:])
+
+
+class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
+    """The smallest disjunction that is consistent with the samples.
+
+    A sample is of the second class if one of a few variables is true: ``x2 or x5``. Variables are
+    the features, true from a ``threshold`` on. Of all disjunctions that are true on the samples
+    of the second class and false on the others the shortest is found, by branch and bound; the
+    problem is NP-hard, but some fifty variables take well below a second. A greedy search is
+    quick on any number of them.
+
+    If no disjunction is consistent, the one that is found is still false on all samples of the
+    first class, and true on all samples of the second one that such a disjunction can be true on.
+    (To make as few mistakes as possible is harder still.)
+
+    **Multi-class.** Each class but the first has a disjunction, that is false on the samples of
+    all other classes. The last class whose disjunction is true is predicted, or the first class.
+
+    Parameters
+    ----------
+    literals : bool, default=False
+        Whether negations of variables can be used too.
+
+    threshold : float, default=0.5
+        A feature is true if it is at least this.
+
+    method : {"exact", "greedy"}, default="exact"
+        Whether to find the smallest disjunction, or by the greedy algorithm one that is at most
+        ``1 + ln m`` times as long, for ``m`` samples of the class.
+
+    max_nodes : int, default=1_000_000
+        The largest number of nodes of the exact search, for each class. When they do not suffice,
+        there is a warning, and the disjunction is the best one that was found.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    literals_ : list of ndarray
+        The literals of each class but the first: the numbers of features. With ``literals`` they
+        are ``2 i`` for feature ``i`` and ``2 i + 1`` for its negation.
+
+    expressions_ : list of str
+        The same in words.
+
+    lower_bound_ : ndarray of shape (n_classes - 1,)
+        No disjunction that covers these samples has less literals.
+
+    optimal_ : ndarray of shape (n_classes - 1,)
+        Whether the disjunctions are the smallest ones.
+
+    n_uncovered_ : ndarray of shape (n_classes - 1,)
+        The number of samples of each class but the first on which its disjunction is false.
+
+    consistent_ : bool
+        Whether there are none: all training samples are predicted right.
+
+    n_nodes_ : ndarray of shape (n_classes - 1,)
+        The number of nodes that the searches visited.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    minimal_disjunction : The same as a function.
+    DisjunctionWeightedMajority : Learns from a stream, and forgives mistakes.
+    ConjunctionLearner : Learns conjunctions from a stream.
+
+    References
+    ----------
+    .. [1] D. Haussler, "Quantifying inductive bias: AI learning algorithms and Valiant's learning
+       framework", Artificial Intelligence 36, 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.online import MinimalDisjunction
+    >>> X = np.random.default_rng(0).integers(2, size=(100, 20))
+    >>> model = MinimalDisjunction(literals=True).fit(X, (X[:, 4] == 1) | (X[:, 9] == 0))
+    >>> model.expressions_, model.consistent_
+    (['x4 or not x9'], True)
+    """
+
+    _parameter_constraints = {
+        "literals": ["boolean"],
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "method": [StrOptions(set(METHODS))],
+        "max_nodes": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, literals=False, *, threshold=0.5, method="exact", max_nodes=1_000_000):
+        self.literals = literals
+        self.threshold = threshold
+        self.method = method
+        self.max_nodes = max_nodes
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Find the disjunctions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        X, y = validate_data(self, X, y, dtype="numeric")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "MinimalDisjunction needs samples of at least 2 classes, but the data has only "
+                f"one class: {self.classes_[0]!r}."
+            )
+        bits = self._bits(X)
+        found = [
+            _smallest(bits, y == label, self.method, self.max_nodes) for label in self.classes_[1:]
+        ]
+        self.literals_ = [disjunction.literals for disjunction in found]
+        self.expressions_ = [self._expression(literals) for literals in self.literals_]
+        self.n_uncovered_ = np.array([disjunction.n_uncovered for disjunction in found])
+        self.lower_bound_ = np.array([disjunction.lower_bound for disjunction in found])
+        self.optimal_ = np.array([disjunction.optimal for disjunction in found])
+        self.n_nodes_ = np.array([disjunction.n_nodes for disjunction in found])
+        self.consistent_ = not self.n_uncovered_.any()
+        if self.method == "exact" and not self.optimal_.all():
+            warnings.warn(
+                f"max_nodes={self.max_nodes} did not suffice to find the smallest disjunction: "
+                f"there are {[len(literals) for literals in self.literals_]} literals, and at "
+                f"least {self.lower_bound_} are needed.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _bits(self, X):
+        bits = X >= np.float64(self.threshold)
+        return _literal_bits(bits) if self.literals else bits
+
+    def _expression(self, literals):
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        if self.literals:
+            names = [word + name for name in names for word in ("", "not ")]
+        return " or ".join(names[literal] for literal in literals) or "false"
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        bits = self._bits(validate_data(self, X, reset=False, dtype="numeric"))
+        codes = np.zeros(len(bits), dtype=np.intp)
+        for code, literals in enumerate(self.literals_, start=1):
+            codes[bits[:, literals].any(axis=1)] = code
+        return self.classes_[codes]
+
+
+class DisjunctionWeightedMajority(
+    EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator
+):
+    """Weighted majority over all disjunctions of ``k`` variables.
+
+    The experts are the ``binomial(n, k)`` monotone disjunctions of ``k`` out of ``n`` variables,
+    the features, which are true from a ``threshold`` on. An expert with ``m`` mistakes has the
+    weight ``beta^m``. A trial answers what more than half of the weight says; a tie is the second
+    class. If the best expert makes ``M*`` mistakes, there are at most
+    ``2.63 M* + 2.63 k ln(n e / k)`` for ``beta = 1 / e``: the number of variables that do not
+    matter counts by its logarithm only. But time and memory grow with the number of experts;
+    Winnow needs neither.
+
+    **Multi-class.** There is a majority for each class but the first, that says whether a sample
+    is of this class. The answer is the last class whose majority says so, or the first class, and
+    the bound adds up.
+
+    Parameters
+    ----------
+    n_literals : int, default=2
+        The number ``k`` of literals.
+
+    beta : float, default=1/e
+        By what the weight of an expert is multiplied when it is wrong.
+
+    literals : bool, default=False
+        Whether negations of variables can be used too: ``2^k`` times as many experts.
+
+    threshold : float, default=0.5
+        A feature is true if it is at least this.
+
+    max_experts : int, default=1_000_000
+        More experts than these are an error.
+
+    max_iter : int, default=1
+        The largest number of passes of ``fit``.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    experts_ : ndarray of shape (n_experts, n_literals)
+        The features in each disjunction. With ``literals`` they are ``2 i`` for feature ``i`` and
+        ``2 i + 1`` for its negation.
+
+    expert_mistakes_ : ndarray of shape (n_classes - 1, n_experts)
+        The number of mistakes of each expert about each class but the first.
+
+    best_expert_ : ndarray of shape (n_classes - 1,)
+        The expert with the fewest mistakes about each class but the first.
+
+    n_mistakes_ : int
+        The number of wrong answers.
+
+    bound_ : float
+        No more mistakes than these, relative to ``best_expert_``: the sum over classes of
+        ``(ln(1 / beta) M* + ln n_experts) / ln(2 / (1 + beta))``.
+
+    n_trials_ : int
+        The number of trials.
+
+    cumulative_loss_ : float
+        The number of mistakes.
+
+    loss_curve_ : ndarray of shape (n_trials_,)
+        One for each mistake, zero for each right answer, if ``keep_losses``.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` was without a mistake.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    MinimalDisjunction : The smallest disjunction that makes no mistake at all.
+    sklearn_sl.theory.disjunction_majority_bound : The theorem.
+
+    References
+    ----------
+    .. [1] N. Littlestone and M. Warmuth, "The weighted majority algorithm", Information and
+       Computation 108, 1994.
+
+    Examples
+    --------
+    One label in ten is wrong.
+
+    >>> import numpy as np
+    >>> from sklearn_sl.online import DisjunctionWeightedMajority
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(2, size=(1000, 30))
+    >>> y = (X[:, 4] | X[:, 9]) ^ (rng.uniform(size=1000) < 0.1)
+    >>> model = DisjunctionWeightedMajority(n_literals=2).fit(X, y)
+    >>> model.experts_[model.best_expert_]
+    array([[4, 9]], dtype=int32)
+    >>> model.n_mistakes_, int(model.expert_mistakes_.min()), round(model.bound_)
+    (108, 102, 284)
+    """
+
+    _parameter_constraints = {
+        "n_literals": [Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, 1, closed="neither")],
+        "literals": ["boolean"],
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "max_experts": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "keep_losses": ["boolean"],
+    }
+    _mutable = ("_mistakes",)
+
+    def __init__(
+        self,
+        n_literals=2,
+        *,
+        beta=BETA,
+        literals=False,
+        threshold=0.5,
+        max_experts=1_000_000,
+        max_iter=1,
+        keep_losses=False,
+    ):
+        self.n_literals = n_literals
+        self.beta = beta
+        self.literals = literals
+        self.threshold = threshold
+        self.max_experts = max_experts
+        self.max_iter = max_iter
+        self.keep_losses = keep_losses
+
+    def _begin(self, X):
+        n, k = X.shape[1], int(self.n_literals)
+        n_experts = count_disjunctions(n, k, monotone=not self.literals)
+        if n_experts == 0:
+            raise ValueError(f"There is no disjunction of n_literals={k} out of n_features={n}.")
+        if n_experts > self.max_experts:
+            raise ValueError(
+                f"There are {n_experts:,} disjunctions of n_literals={k} out of n_features={n}, "
+                f"more than max_experts={self.max_experts:,}. Learn fewer literals, or use Winnow."
+            )
+        self.experts_ = self._all_experts(n, k)
+        self._mistakes = np.zeros((len(self.classes_) - 1, n_experts), dtype=np.int64)
+
+    def _all_experts(self, n, k):
+        """Return the literals of all disjunctions."""
+        choices = itertools.chain.from_iterable(itertools.combinations(range(n), k))
+        variables = np.fromiter(choices, dtype=np.int32, count=math.comb(n, k) * k).reshape(-1, k)
+        if not self.literals:
+            return variables
+        signs = np.array(list(itertools.product([0, 1], repeat=k)), dtype=np.int32)
+        return (2 * variables[:, None] + signs).reshape(-1, k)
+
+    def _n_numbers(self, X):
+        return self.experts_.size + 2 * self._mistakes.size
+
+    def _trials(self, X, codes, answers):
+        bits = dense(X) >= self.threshold
+        return _literals.vote(
+            (_literal_bits(bits) if self.literals else bits).view(np.uint8),
+            codes,
+            self.experts_,
+            self._weights(len(bits)),
+            *self._state(codes),
+            np.empty(len(self.experts_), dtype=np.uint8),
+            answers,
+        )
+
+    def _weights(self, n_more):
+        """Return the weights by mistakes more than the best expert, as many as can be needed."""
+        vanishing = int(np.ceil(750 / -np.log(self.beta)))
+        weights = np.full(min(self.n_trials_ + n_more, vanishing) + 1, float(self.beta))
+        weights[0] = 1.0
+        # One after the other: so many more trials change none of them.
+        return np.multiply.accumulate(weights)
+
+    def _finish(self):
+        self.expert_mistakes_ = self._mistakes
+        self.best_expert_ = self._mistakes.argmin(axis=1)
+        least = self._mistakes.min(axis=1)
+        losses = np.log(1 / self.beta) * least + np.log(len(self.experts_))
+        self.bound_ = float(np.sum(losses) / np.log(2 / (1 + self.beta)))
+
+
+class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator):
+    """A conjunction of literals, learned by elimination.
+
+    A sample is of the second class if all of some literals are true: ``x2 and not x5``. Variables
+    are the features, true from a ``threshold`` on. The learner begins with all ``2 n`` literals,
+    whose conjunction is always false, and answers what the conjunction says. When it says no on a
+    sample of the second class, the literals that are false there go. What remains are the
+    literals that were true on all samples of the second class. If there is a conjunction that is
+    always right, its literals stay, and there are at most ``n + 1`` mistakes, whatever the number
+    of its literals.
+
+    **Multi-class.** Each class but the first has a conjunction. The answer is the last class whose
+    conjunction is true, or the first class, and the bound adds up.
+
+    Parameters
+    ----------
+    literals : bool, default=True
+        Whether there are negations of variables; if not, there are at most ``n`` mistakes.
+
+    threshold : float, default=0.5
+        A feature is true if it is at least this.
+
+    max_iter : int, default=1
+        The largest number of passes of ``fit``.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    literals_ : list of ndarray
+        The literals of each class but the first: the numbers of features. With ``literals`` they
+        are ``2 i`` for feature ``i`` and ``2 i + 1`` for its negation.
+
+    n_contradictions_ : ndarray of shape (n_classes - 1,)
+        How often each conjunction was true on a sample of another class: then no conjunction is
+        always right.
+
+    realizable_ : bool
+        Whether there was no such trial.
+
+    n_mistakes_ : int
+        The number of wrong answers.
+
+    bound_ : float
+        No more mistakes than these: ``n + 1``, or ``n`` without negations, for each class but the
+        first, and one more for each contradiction.
+
+    n_trials_ : int
+        The number of trials.
+
+    cumulative_loss_ : float
+        The number of mistakes.
+
+    loss_curve_ : ndarray of shape (n_trials_,)
+        One for each mistake, zero for each right answer, if ``keep_losses``.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` was without a mistake.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    MinimalDisjunction : The smallest disjunction that makes no mistake.
+    sklearn_sl.theory.conjunction_bound : The theorem.
+
+    References
+    ----------
+    .. [1] L. Valiant, "A theory of the learnable", Communications of the ACM 27, 1984.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.online import ConjunctionLearner
+    >>> X = np.random.default_rng(0).integers(2, size=(1000, 20))
+    >>> model = ConjunctionLearner().fit(X, (X[:, 4] == 1) & (X[:, 9] == 0))
+    >>> model.literals_  # x4 and not x9
+    [array([ 8, 19])]
+    >>> model.n_mistakes_, model.bound_
+    (6, 21.0)
+    """
+
+    _parameter_constraints = {
+        "literals": ["boolean"],
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "keep_losses": ["boolean"],
+    }
+    _mutable = ("_kept", "_n_denied")
+
+    def __init__(self, literals=True, *, threshold=0.5, max_iter=1, keep_losses=False):
+        self.literals = literals
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.keep_losses = keep_losses
+
+    def _begin(self, X):
+        n_conjunctions = len(self.classes_) - 1
+        self._kept = np.ones((n_conjunctions, X.shape[1], 2), dtype=np.uint8)
+        self._kept[:, :, 1] = self.literals
+        self._n_denied = np.zeros(n_conjunctions, dtype=np.intp)
+
+    def _trials(self, X, codes, answers):
+        bits = dense(X) >= self.threshold
+        return _literals.eliminate(bits.view(np.uint8), codes, *self._state(codes), answers)
+
+    def _finish(self):
+        step = 1 if self.literals else 2
+        self.literals_ = [np.flatnonzero(kept.ravel()[::step]) for kept in self._kept]
+        self.n_contradictions_ = self._n_denied.copy()
+        self.realizable_ = not self._n_denied.any()
+        most = conjunction_bound(self.n_features_in_) - (not self.literals)
+        self.bound_ = float(most * len(self._kept) + self._n_denied.sum())
