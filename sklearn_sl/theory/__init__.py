@@ -24,6 +24,14 @@ from sklearn_sl.theory._finite_class import (
     grid_threshold_bound,
     halving_bound,
 )
+from sklearn_sl.theory._online_gradient import (
+    best_passive_aggressive_bound,
+    ogd_anytime_bound,
+    ogd_bound,
+    ogd_horizon_bound,
+    passive_aggressive_bound,
+    passive_aggressive_loss_bound,
+)
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
 
 __all__ = [
@@ -31,6 +39,7 @@ __all__ = [
     "BiasVariance",
     "CrowdBound",
     "adaboost_bound",
+    "best_passive_aggressive_bound",
     "best_perceptron_bound",
     "bias_variance",
     "bootstrap_absence",
@@ -48,6 +57,11 @@ __all__ = [
     "grid_threshold_bound",
     "halving_bound",
     "margin_bound",
+    "ogd_anytime_bound",
+    "ogd_bound",
+    "ogd_horizon_bound",
+    "passive_aggressive_bound",
+    "passive_aggressive_loss_bound",
     "perceptron_bound",
     "stump_vc_dimension",
     "ucb1_bound",

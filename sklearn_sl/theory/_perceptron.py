@@ -102,19 +102,30 @@ def best_perceptron_bound(margins, radius, norm, repeats=1):
     >>> round(bound, 2), round(factor, 2)
     (15.34, 1.74)
     """
+
+    def bound(factor, lacks):
+        return perceptron_bound(radius, factor * norm, repeats * lacks.sum())
+
+    return least_bound(bound, margins, norm, repeats)
+
+
+def least_bound(bound, margins, norm, repeats):
+    """Return the least value of ``bound`` among the multiples of a vector, and the multiple.
+
+    ``bound(factor, lacks)``, which is told a multiple and its hinge losses, has no local minimum
+    but the least one. The multiple that has just no loss, if all margins are positive, is looked
+    at, too; a multiple of zero goes with the number of trials.
+    """
     margins = vector("margins", margins)
-    trivial = float(len(margins) * repeats)
 
-    def bound(log_factor):
+    def at(log_factor):
         factor = np.exp(log_factor)
-        loss = repeats * np.maximum(0, 1 - factor * margins).sum()
-        return float(perceptron_bound(radius, factor * norm, loss))
+        return float(bound(factor, np.maximum(0, 1 - factor * margins)))
 
-    least = margins.min()
+    least, useful = margins.min(), margins[margins > 0]
     starts = [-np.log(least)] if least > 0 else []
-    positive = margins[margins > 0]
-    if positive.size and norm > 0:
-        low, high = -np.log(positive.max()) - 1, -np.log(np.quantile(positive, 0.01)) + 1
-        starts.append(minimize_scalar(bound, bounds=(low, high), method="bounded").x)
-    found = [(bound(start), float(np.exp(start))) for start in starts]
-    return min([(trivial, 0.0), *found])
+    if useful.size and norm > 0:
+        low, high = -np.log(useful.max()) - 1, -np.log(np.quantile(useful, 0.01)) + 1
+        starts.append(minimize_scalar(at, bounds=(low, high), method="bounded").x)
+    found = [(at(start), float(np.exp(start))) for start in starts]
+    return min([(float(len(margins) * repeats), 0.0), *found])
