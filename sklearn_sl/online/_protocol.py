@@ -79,6 +79,7 @@ class OnlineMixin:
 
     - ``_read(X, y, reset)`` returns validated samples and targets as numbers;
     - ``_begin(X)`` sets the state of a learner that has seen nothing;
+    - ``_foresee(X, n_passes)`` tells a learner in ``fit`` what it will go through, and how often;
     - ``_play(X, targets)`` goes through a slice of trials, changes the state in place, and returns
       the answers before each change, and how many trials it played: fewer than all if the next
       row is not finite or overflows;
@@ -174,6 +175,7 @@ class OnlineMixin:
         """Start afresh and pass over the trials until a pass is clean."""
         self._begin(X)
         self._begin_account()
+        self._foresee(X, max_iter)
         with Progress(self, name="pass", total=max_iter) as progress:
             for n_iter in range(1, max_iter + 1):
                 before = self._n_changes()
@@ -184,6 +186,9 @@ class OnlineMixin:
                     break
         self._finish()
         self._set_curve()
+
+    def _foresee(self, X, n_passes):
+        pass
 
     def _n_changes(self):
         return self.n_mistakes_ if self._counts_mistakes else None
