@@ -81,6 +81,8 @@ RANDOM = {
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
 }
@@ -216,6 +218,14 @@ CONFIGS = {
         {"max_iter": 2, "keep_losses": True},
     ],
     "ConjunctionLearner": [{"literals": False, "max_iter": 2, "keep_losses": True}],
+    "PassiveAggressiveClassifier": [
+        {"loss": "squared_hinge", "C": 0.1, "average": True},
+        {"multi_class": "kesler", "C": 0.1, "keep_losses": True},
+    ],
+    "PassiveAggressiveRegressor": [
+        {"loss": "squared_epsilon_insensitive", "average": 10},
+        {"C": 0.1, "epsilon": 0.01, "keep_losses": True},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -246,7 +256,19 @@ OWN_CONFIGS["MulticlassSVC"] = [
     {"kernel": "precomputed"},
 ]
 # Without an intercept the heavy class is not followed; without shuffling rows have an order.
-OWN_CONFIGS["Perceptron"] = [{"fit_intercept": False}, {"shuffle": False, "average": True}]
+OWN_CONFIGS["Perceptron"] = [
+    {"fit_intercept": False},
+    {"shuffle": False, "average": True},
+    {"early_stopping": True, "validation_fraction": 0.3},
+]
+OWN_CONFIGS["PassiveAggressiveClassifier"] = [
+    {"fit_intercept": False, "C": float("inf"), "max_iter": 20},
+    {"early_stopping": True, "validation_fraction": 0.3},
+]
+OWN_CONFIGS["PassiveAggressiveRegressor"] = [
+    {"shuffle": False, "C": float("inf"), "max_iter": 20},
+    {"early_stopping": True, "validation_fraction": 0.3},
+]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):

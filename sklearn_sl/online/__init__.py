@@ -21,6 +21,10 @@ from sklearn_sl.online._oracles import (
     best_expert,
     best_shifting_sequence,
 )
+from sklearn_sl.online._passive_aggressive import (
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+)
 from sklearn_sl.online._perceptron import Perceptron
 from sklearn_sl.online._progressive import (
     online_to_batch,
@@ -30,7 +34,6 @@ from sklearn_sl.online._progressive import (
 from sklearn_sl.online._thresholds import GridThresholdHalving
 
 __all__ = [
-    "UCB1",
     "BestExpert",
     "ConjunctionLearner",
     "ConsistentLearner",
@@ -42,9 +45,12 @@ __all__ = [
     "GridThresholdHalving",
     "Halving",
     "MinimalDisjunction",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
     "SetCover",
     "ShiftingSequence",
+    "UCB1",
     "best_convex_combination",
     "best_expert",
     "best_shifting_sequence",

@@ -286,8 +286,9 @@ class RegressorPassesMixin(PassesMixin, LinearRegressorMixin):
 class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
     """Additive learners that classify, with a bound on their mistakes.
 
-    ``_best_bound(margins, radius, norm, repeats)`` returns the least bound among the multiples of
-    a vector with these margins, and the multiple.
+    ``_best_bound(margins, norm, norms, repeats)`` returns the least bound among the multiples of a
+    vector with these margins and this norm, and the multiple; ``norms`` are the least and the
+    largest norm of a sample.
     """
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -395,14 +396,14 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
         """Return the bound, and the comparator for which it holds."""
         comparator = self._last_vectors() if comparator is None else comparator
         comparator = np.array(comparator, dtype=np.float64, ndmin=2, order="C")
-        radius = np.sqrt(squared_norms(X).max() + self.fit_intercept)
+        squares = (squared_norms(X) + self.fit_intercept) * (2 if self._together else 1)
+        norms = np.sqrt(squares.min()), np.sqrt(squares.max())
         scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
         vectors = [comparator.ravel()] if self._together else comparator
-        radius *= np.sqrt(2) if self._together else 1
         total = 0.0
         for vector, (scored, signs) in zip(vectors, self._views(scores, codes), strict=True):
             norm = np.linalg.norm(vector)
-            bound, factor = self._best_bound(signs * scored, radius, norm, repeats)
+            bound, factor = self._best_bound(signs * scored, norm, norms, repeats)
             total += bound
             vector *= factor
         return total, comparator

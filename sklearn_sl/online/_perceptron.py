@@ -276,8 +276,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     def _rule(self):
         return _sweeps.FixedRate(self.eta0)
 
-    def _best_bound(self, margins, radius, norm, repeats):
-        return best_perceptron_bound(margins, radius, norm, repeats)
+    def _best_bound(self, margins, norm, norms, repeats):
+        return best_perceptron_bound(margins, norms[1], norm, repeats)
 
     # ------------------------------------------------------------ predicting by vote
 
