@@ -1,0 +1,628 @@
+"""Trials of prediction with expert advice.
+
+In a trial every expert has a weight; the learner answers by weighted means of what the experts
+advise, is told the losses of all experts, and changes the weights. :class:`Weights` say what the
+weights are and how they change; :func:`sweep` goes through trials. It knows neither loss
+functions nor outcomes: it is given the losses as a table, and what to average as other tables.
+
+An expert whose loss is NaN sleeps. Its weight is left out of the trial. Afterwards it is charged
+a loss that leaves the ratio of its weight to the weight of all awake experts as it was.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, exp, isfinite, isnan, log, log1p
+from libc.string cimport memcpy
+
+# The entries of a tail.
+cdef enum:
+    LEAST = 0  # the least of the costs
+    OFFSET = 1  # what was subtracted from all of them before
+    GAP = 2  # the sum of the differences between mean losses and mixed losses
+    LEFT = 3  # what the losses of the last trial left of the weights
+
+TAIL = 4
+# Below this a sum of weights is taken once more, relative to the least loss.
+cdef double SMALL = 1e-200
+
+
+def padded(values, double filler):
+    """Return a copy of a vector with fillers at its end, up to whole vectors of the machine."""
+    result = np.full((len(values) + LANES - 1) // LANES * LANES, filler)
+    result[:len(values)] = values
+    return result
+
+
+cdef class Weights:
+    """Weights that stay as they are: all experts have the same.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many there are.
+    """
+
+    def __init__(self, Py_ssize_t n_experts):
+        self.n_experts = n_experts
+        self.width = (n_experts + LANES - 1) // LANES * LANES
+        self.shares = np.zeros(self.width)
+
+    cdef void allocate(self) noexcept nogil:
+        """Set ``shares`` and ``total`` for the next trial."""
+        cdef Py_ssize_t k
+        for k in range(self.n_experts):
+            self.shares[k] = 1.0
+        self.total = self.n_experts
+
+    cdef void rouse(self, const double* losses) noexcept nogil:
+        """Set the shares of experts to zero whose losses are NaN, and ``total`` to the rest."""
+        cdef Py_ssize_t k
+        self.total = 0.0
+        for k in range(self.n_experts):
+            if isnan(losses[k]):
+                self.shares[k] = 0.0
+            self.total += self.shares[k]
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        """Return what experts are charged that sleep, those whose losses are NaN."""
+        return 0.0
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        """Change the weights by the losses of all experts."""
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        """Do all of the above in one go, if possible; return whether it was.
+
+        If not, because losses or values are not finite for example, nothing has changed. Answer
+        by the weighted mean of values; if they are NULL, those of the losses and their squares.
+        """
+        return False
+
+    cdef void settle(self) noexcept nogil:
+        """Let the arrays of the caller hold the state, after the last trial of a sweep."""
+
+
+cdef inline bint means(
+    const double* values, const double* sums, double* answers
+) noexcept nogil:
+    """Set answers to weighted means; return whether they are finite."""
+    answers[0] = (sums[1] if values == NULL else sums[2]) / sums[0]
+    if values == NULL:
+        answers[1] = sums[2] / sums[0]
+    return isfinite(sums[1]) and isfinite(sums[2])
+
+
+cdef double mixed_loss(
+    Py_ssize_t n, const double* costs, const double* losses, double eta
+) noexcept nogil:
+    """Return the loss of the mixture of all awake experts, by weights ``exp(-eta * costs)``."""
+    cdef Py_ssize_t k
+    cdef double before = INFINITY, after = INFINITY, mass_before = 0.0, mass_after = 0.0
+    for k in range(n):
+        if not isnan(losses[k]):
+            before = min(before, costs[k])
+            after = min(after, costs[k] + losses[k])
+    if before == INFINITY:  # all of them sleep
+        return 0.0
+    if not isfinite(eta):
+        return after - before
+    for k in range(n):
+        if not isnan(losses[k]):
+            mass_before += exp(-eta * (costs[k] - before))
+            mass_after += exp(-eta * (costs[k] + losses[k] - after))
+    return after - before - log(mass_after / mass_before) / eta
+
+
+cdef class ExponentialWeights(Weights):
+    """Weights proportional to ``exp(-eta * costs)``, where costs add up the losses.
+
+    Costs are kept relative to the least one, so that they lose no digits however many trials
+    there were.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    eta : float
+        The learning rate, positive. If infinite, the experts with the least costs have equal
+        weights and the others none.
+
+    costs : ndarray of shape (width,), padded with infinity
+        Changed in place.
+
+    tail : ndarray of shape (TAIL,)
+        Changed in place. Its entry OFFSET is to be added to the costs.
+    """
+
+    def __init__(self, Py_ssize_t n_experts, double eta, double[::1] costs, double[::1] tail):
+        Weights.__init__(self, n_experts)
+        self.eta, self.costs, self.tail = eta, costs, tail
+        self.room = np.empty(self.width)
+        self.now, self.next = &costs[0], &self.room[0]
+
+    cdef void allocate(self) noexcept nogil:
+        if isfinite(self.eta):
+            self.total = sl_weigh(
+                self.width, self.now, self.tail[LEAST], self.eta, &self.shares[0]
+            )
+        else:
+            self.lead(self.tail[LEAST])
+
+    cdef void lead(self, double least) noexcept nogil:
+        """Let the experts with these costs have equal shares."""
+        cdef Py_ssize_t k
+        self.total = 0.0
+        for k in range(self.n_experts):
+            self.shares[k] = self.now[k] == least
+            self.total += self.shares[k]
+
+    cdef double least_awake(self, const double* losses) noexcept nogil:
+        """Return the least costs of an awake expert, infinity if there is none."""
+        cdef Py_ssize_t k
+        cdef double least = INFINITY
+        for k in range(self.n_experts):
+            if not isnan(losses[k]):
+                least = min(least, self.now[k])
+        return least
+
+    cdef void rouse(self, const double* losses) noexcept nogil:
+        # Relative to the awake experts, whose weights may be small among all.
+        cdef double least = self.least_awake(losses)
+        if isfinite(least) and isfinite(self.eta):
+            sl_weigh(self.width, self.now, least, self.eta, &self.shares[0])
+        elif isfinite(least):
+            self.lead(least)
+        Weights.rouse(self, losses)
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        return mixed_loss(self.n_experts, self.now, losses, self.eta)
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        cdef double least = self.tail[LEAST]
+        self.tail[LEAST] = sl_add(self.width, self.now, least, 1.0, losses, self.now)
+        self.tail[OFFSET] += least
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        cdef double sums[3]
+        return self.advance(losses, values, answers, sums)
+
+    cdef bint advance(
+        self, const double* losses, const double* values, double* answers, double* sums
+    ) noexcept nogil:
+        """Do what ``play`` does, with the sums of weights and of weights times losses."""
+        cdef double least
+        if not isfinite(self.eta):
+            return False
+        if values == NULL:
+            least = sl_exponential_squares(
+                self.width, self.now, self.tail[LEAST], self.eta, losses, losses, self.next, sums
+            )
+        else:
+            least = sl_exponential(
+                self.width, self.now, self.tail[LEAST], self.eta, losses, values, self.next, sums
+            )
+        if not means(values, sums, answers):
+            return False
+        self.now, self.next = self.next, self.now
+        self.tail[OFFSET] += self.tail[LEAST]
+        self.tail[LEAST] = least
+        return True
+
+    cdef void settle(self) noexcept nogil:
+        if self.now != &self.costs[0]:
+            memcpy(&self.costs[0], self.now, self.width * sizeof(double))
+            self.now, self.next = self.next, self.now
+
+
+cdef class AdaptiveWeights(ExponentialWeights):
+    """Exponential weights with the rate ``ln n / GAP``: AdaHedge.
+
+    The entry GAP of the tail adds up by how much the weighted mean of losses exceeds the loss of
+    the mixture. An expert that sleeps is charged that mean: the rest is as if it were awake.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    costs, tail : ndarray
+        As those of ExponentialWeights.
+    """
+
+    # The sum of the weights of all experts, awake or not.
+    cdef double everyone
+
+    def __init__(self, Py_ssize_t n_experts, double[::1] costs, double[::1] tail):
+        ExponentialWeights.__init__(self, n_experts, INFINITY, costs, tail)
+
+    cdef void set_rate(self) noexcept nogil:
+        self.eta = INFINITY
+        if self.tail[GAP] > 0 and self.n_experts > 1:
+            self.eta = log(<double>self.n_experts) / self.tail[GAP]
+
+    cdef void allocate(self) noexcept nogil:
+        self.set_rate()
+        ExponentialWeights.allocate(self)
+        self.everyone = self.total
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double loss = 0.0
+        for k in range(self.n_experts):
+            if self.shares[k] > 0:
+                loss += self.shares[k] / self.total * losses[k]
+        return loss
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        cdef double mean = 0.0
+        if self.total > 0:
+            mean = sl_dot(self.width, &self.shares[0], losses) / self.total
+        ExponentialWeights.lose(self, losses)
+        self.widen(mean)
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        cdef double sums[3]
+        self.set_rate()
+        if not self.advance(losses, values, answers, sums):
+            return False
+        self.everyone = sums[0]
+        self.widen(sums[1] / sums[0])
+        return True
+
+    cdef void widen(self, double mean) noexcept nogil:
+        """Add the mean loss minus the mixed loss to the gap, after losses were added to costs."""
+        cdef double mixed = self.tail[LEAST]
+        if isfinite(self.eta):
+            # The shares of this trial have been used.
+            mixed -= log(
+                sl_weigh(self.width, self.now, mixed, self.eta, &self.shares[0]) / self.everyone
+            ) / self.eta
+        self.tail[GAP] += max(0.0, mean - mixed)
+
+
+cdef class FixedShareWeights(Weights):
+    """Weights that are multiplied by ``exp(-eta * loss)`` and then share: fixed share.
+
+    Each expert keeps ``1 - alpha`` of its weight, and the rest goes to all others in equal
+    parts. This keeps all weights within the range of numbers, so that they need no logarithms.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    eta, alpha : float
+        The learning rate, and the part that is shared.
+
+    state : ndarray of shape (2, width), padded with zeros
+        The weights before they share, times the entry LEFT of the tail, and the sums of all
+        losses; changed in place.
+
+    tail : ndarray of shape (TAIL,)
+        Changed in place.
+    """
+
+    cdef double[:, ::1] state
+    cdef double[::1] tail
+    cdef double[:, ::1] room
+    # The state is read here and written there, in turns.
+    cdef double* now
+    cdef double* next
+    cdef double eta
+    cdef double kept
+    cdef double given
+
+    def __init__(
+        self,
+        Py_ssize_t n_experts,
+        double eta,
+        double alpha,
+        double[:, ::1] state,
+        double[::1] tail,
+    ):
+        Weights.__init__(self, n_experts)
+        self.eta, self.state, self.tail = eta, state, tail
+        self.room = np.empty((2, self.width))
+        self.now, self.next = &state[0, 0], &self.room[0, 0]
+        self.given = alpha / (n_experts - 1) if n_experts > 1 else 0.0
+        self.kept = 1.0 - alpha - self.given if n_experts > 1 else 1.0
+
+    cdef void allocate(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double kept = self.kept / self.tail[LEFT]
+        self.total = 0.0
+        for k in range(self.n_experts):
+            self.shares[k] = max(0.0, kept * self.now[k] + self.given)
+            self.total += self.shares[k]
+
+    cdef double least_shared(self, const double* losses) noexcept nogil:
+        """Return the least loss of an expert with a share, infinity if there is none."""
+        cdef Py_ssize_t k
+        cdef double least = INFINITY
+        for k in range(self.n_experts):
+            if self.shares[k] > 0 and losses[k] < least:
+                least = losses[k]
+        return least
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double mass = 0.0, least = self.least_shared(losses)
+        if self.total == 0:
+            return 0.0
+        for k in range(self.n_experts):
+            if self.shares[k] > 0:
+                mass += self.shares[k] * exp(-self.eta * (losses[k] - least))
+        return least - log(mass / self.total) / self.eta
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double least
+        cdef double* sums
+        self.allocate()
+        least = self.least_shared(losses)
+        self.tail[LEFT] = 0.0
+        for k in range(self.n_experts):
+            self.now[k] = self.shares[k] * exp(-self.eta * (losses[k] - least))
+            self.tail[LEFT] += self.now[k]
+        sums = self.now + self.width
+        sl_add(self.width, sums, 0.0, 1.0, losses, sums)
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        cdef double sums[3]
+        cdef double left, kept = self.kept / self.tail[LEFT]
+        if values == NULL:
+            left = sl_share_squares(
+                self.n_experts, self.now, kept, self.given, self.eta, losses, losses,
+                self.now + self.width, self.next, self.next + self.width, sums,
+            )
+        else:
+            left = sl_share(
+                self.n_experts, self.now, kept, self.given, self.eta, losses, values,
+                self.now + self.width, self.next, self.next + self.width, sums,
+            )
+        if not (means(values, sums, answers) and left > SMALL):
+            return False
+        self.now, self.next = self.next, self.now
+        self.tail[LEFT] = left
+        return True
+
+    cdef void settle(self) noexcept nogil:
+        if self.now != &self.state[0, 0]:
+            memcpy(&self.state[0, 0], self.now, 2 * self.width * sizeof(double))
+            self.now, self.next = self.next, self.now
+
+
+cdef class VariableShareWeights(ExponentialWeights):
+    """Weights ``exp(-costs)`` whose experts share the more the more they lose: variable share.
+
+    Costs are multiplied by ``eta`` here. Each expert keeps ``(1 - alpha)^loss`` of its weight
+    after the loss, and the rest goes to all others in equal parts.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    eta, alpha : float
+        The learning rate, and the part that is shared at a loss of one.
+
+    costs : ndarray of shape (width,), padded with infinity
+        Changed in place.
+
+    tail : ndarray of shape (TAIL,)
+        Changed in place.
+
+    sums : ndarray of shape (width,), padded with zeros
+        The sums of all losses, changed in place.
+    """
+
+    cdef double[::1] sums
+    cdef double[::1] given
+    cdef double factor
+    cdef double rate
+
+    def __init__(
+        self,
+        Py_ssize_t n_experts,
+        double eta,
+        double alpha,
+        double[::1] costs,
+        double[::1] tail,
+        double[::1] sums,
+    ):
+        ExponentialWeights.__init__(self, n_experts, 1.0, costs, tail)
+        self.factor, self.sums = eta, sums
+        # Finite, so that its product with no loss is zero.
+        self.rate = log1p(-alpha) if alpha < 1 else -1e300
+        self.given = np.zeros(self.width)
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_experts):
+            self.given[k] = self.factor * losses[k]
+        return mixed_loss(self.n_experts, self.now, &self.given[0], 1.0) / self.factor
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        cdef double pool, least
+        sl_add(self.width, &self.sums[0], 0.0, 1.0, losses, &self.sums[0])
+        least = sl_add(
+            self.width, self.now, self.tail[LEAST], self.factor, losses, self.now
+        )
+        if self.n_experts > 1:
+            sl_weigh(self.width, self.now, least, 1.0, &self.shares[0])
+            pool = sl_give(self.width, &self.shares[0], losses, self.rate, &self.given[0])
+            least = sl_receive(
+                self.n_experts, &self.shares[0], &self.given[0], losses, pool,
+                self.n_experts - 1, self.rate, least, self.now,
+            )
+        self.tail[LEAST] = least
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        return False
+
+
+cdef const double* whole(
+    const double* values, Py_ssize_t n, Py_ssize_t width, bint asleep, double[::1] room
+) noexcept nogil:
+    """Return where a row stands with zeros at its end, and zeros for NaN if some are asleep."""
+    cdef Py_ssize_t k
+    if n == width and not asleep:
+        return values
+    memcpy(&room[0], values, n * sizeof(double))
+    if asleep:
+        for k in range(n):
+            if isnan(room[k]):
+                room[k] = 0.0
+    return &room[0]
+
+
+cdef bint answer(
+    Weights weights,
+    const double* losses,
+    const double[:, :, ::1] tables,
+    Py_ssize_t row,
+    bint votes,
+    bint asleep,
+    double[::1] room,
+    double[:, ::1] answers,
+) noexcept nogil:
+    """Answer a trial; return whether the answers are numbers, which NaN among the tables spoils."""
+    cdef Py_ssize_t k, column, n = weights.n_experts
+    cdef bint fine = True
+    cdef double code
+    cdef const double* values
+    if votes:
+        for column in range(answers.shape[1]):
+            answers[row, column] = 0.0
+        for k in range(n):
+            code = tables[0, row, k]
+            if isnan(code):
+                fine = False
+            else:
+                answers[row, <Py_ssize_t>code] += weights.shares[k]
+    elif tables.shape[0] == 0:
+        values = whole(losses, n, weights.width, asleep, room)
+        answers[row, 0] = sl_dot(weights.width, &weights.shares[0], values)
+        answers[row, 1] = 0.0
+        for k in range(n):
+            answers[row, 1] += weights.shares[k] * values[k] * values[k]
+    else:
+        for column in range(answers.shape[1]):
+            values = whole(&tables[column, row, 0], n, weights.width, asleep, room)
+            answers[row, column] = sl_dot(weights.width, &weights.shares[0], values)
+    for column in range(answers.shape[1]):
+        answers[row, column] /= weights.total
+        fine = fine and isfinite(answers[row, column])
+    return fine
+
+
+def sweep(
+    Weights weights,
+    const double[:, ::1] losses,
+    const double[:, :, ::1] tables,
+    bint votes,
+    double[::1] charged,
+    double[:, ::1] answers,
+    double[:, ::1] history,
+):
+    """Play one trial per row.
+
+    Parameters
+    ----------
+    weights : Weights
+        The weights, changed in place.
+
+    losses : ndarray of shape (n_rows, n_experts)
+        The losses of the experts; NaN where they sleep.
+
+    tables : ndarray of shape (n_tables, n_rows, n_experts)
+        What is averaged, NaN where experts sleep.
+
+    votes : bool
+        Whether the only table has classes 0, 1, ..., the weights of which are added up.
+
+    charged : ndarray of shape (n_experts,)
+        What experts are charged while they sleep is added to it.
+
+    answers : ndarray of shape (n_rows, n_answers)
+        The weighted mean of each table is written to it; if there is none, those of the losses
+        and of their squares; for votes, the weights of all classes. NaN if all experts sleep.
+
+    history : ndarray of shape (n_rows, n_experts)
+        The weights before each trial are written to it, unless it has no rows.
+
+    Returns
+    -------
+    n_played : int
+        The number of trials; less than all if the next row is not finite.
+    """
+    cdef Py_ssize_t row, k, n = weights.n_experts, played = losses.shape[0]
+    cdef double charge
+    cdef double[::1] room = np.zeros(weights.width), mine = np.zeros(weights.width)
+    cdef bint quick = not votes and tables.shape[0] < 2
+    cdef const double* now
+    cdef const double* values
+    with nogil:
+        for row in range(losses.shape[0]):
+            now = whole(&losses[row, 0], n, weights.width, False, mine)
+            if history.shape[0] > 0:
+                weights.allocate()
+                for k in range(n):
+                    history[row, k] = weights.shares[k] / weights.total
+            if quick:
+                values = NULL
+                if tables.shape[0] > 0:
+                    values = whole(&tables[0, row, 0], n, weights.width, False, room)
+                if weights.play(now, values, &answers[row, 0]):
+                    continue
+            weights.allocate()
+            if not answer(weights, now, tables, row, votes, False, room, answers):
+                if not has_nan(now, n):
+                    played = row
+                    break
+                memcpy(&mine[0], &losses[row, 0], n * sizeof(double))
+                now = &mine[0]
+                weights.rouse(now)
+                if (
+                    not answer(weights, now, tables, row, votes, True, room, answers)
+                    and weights.total > 0 and not votes
+                ):
+                    played = row
+                    break
+                charge = weights.charge(now)
+                for k in range(n):
+                    if isnan(mine[k]):
+                        mine[k] = charge
+                        charged[k] += charge
+            weights.lose(now)
+        weights.settle()
+    return played
+
+
+cdef bint has_nan(const double* values, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        if isnan(values[k]):
+            return True
+    return False
+
+
+def add_absent(const double[:, ::1] losses, const double[::1] own, double[::1] totals):
+    """Add the learner's own losses to the totals of the experts that slept, trial by trial."""
+    cdef Py_ssize_t row, k
+    with nogil:
+        for row in range(losses.shape[0]):
+            for k in range(losses.shape[1]):
+                if isnan(losses[row, k]):
+                    totals[k] += own[row]
