@@ -1,5 +1,6 @@
 """Generators of the problems that the theory speaks of."""
 
+from sklearn_sl.datasets._adversaries import BisectionAdversary, ExpertAdversary, Game, play
 from sklearn_sl.datasets._streams import (
     make_bandit_losses,
     make_drifting_losses,
@@ -9,9 +10,13 @@ from sklearn_sl.datasets._streams import (
 )
 
 __all__ = [
+    "BisectionAdversary",
+    "ExpertAdversary",
+    "Game",
     "make_bandit_losses",
     "make_drifting_losses",
     "make_drifting_stream",
     "make_multitask_experts",
     "make_switching_experts",
+    "play",
 ]
