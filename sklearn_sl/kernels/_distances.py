@@ -60,7 +60,7 @@ def _from_differences(X, Y):
     def negated(rows, cols, out):
         S = out if out.dtype == np.float64 else np.empty(out.shape)
         compare_pairs(X[rows], Y[cols], S, distances=True)
-        return np.maximum(S, -LARGEST, out=S)
+        return S
 
     return negated
 

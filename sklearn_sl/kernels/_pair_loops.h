@@ -11,14 +11,22 @@
 #include <stddef.h>
 
 #define LANES 8
+/* Terms of the sums, and what becomes of a sum: distances are negated, and never infinite. */
 #define SL_PRODUCT(sum, x, t) sum += (x) * (t);
+#define SL_AS_IT_IS(sum)
 #define SL_SQUARE(sum, x, t) { sl_numbers gap = (x) - (t); sum += gap * gap; }
+#define SL_NEGATE(sum) sum = SL_LEAST(sum, 1e200); sum = -sum;
 
 #if defined(__GNUC__)
 typedef double sl_numbers __attribute__((vector_size(64), aligned(8), may_alias));
+typedef long long sl_masks __attribute__((vector_size(64), aligned(8), may_alias));
+/* In C a vector cannot be the condition of ?:, so bits are chosen by the mask. */
+#define SL_LEAST(a, b)                                                                          \
+    (sl_numbers)(((sl_masks)(a) & ~((a) > (b)))                                                 \
+                 | ((sl_masks)((sl_numbers){0} + (b)) & ((a) > (b))))
 
-/* Write the sums of TERM, or minus them, for n rows of `left` and n_lanes rows in `panel`. */
-#define SL_DEFINE_PAIRS(NAME, TARGET, WIDTH, TERM, SIGN)                                        \
+/* Write the sums for n rows of `left` and n_lanes rows in `panel`. */
+#define SL_DEFINE_PAIRS(NAME, TARGET, WIDTH, TERM, END)                                         \
 TARGET static void NAME(ptrdiff_t n, ptrdiff_t n_features, const double *left,                  \
                         const double *panel, ptrdiff_t n_lanes, double *out,                    \
                         ptrdiff_t stride) {                                                     \
@@ -35,16 +43,18 @@ TARGET static void NAME(ptrdiff_t n, ptrdiff_t n_features, const double *left,  
         }                                                                                       \
         for (int j = 0; j < WIDTH && first + j < n; j++) {                                      \
             double *to = out + (first + j) * stride;                                            \
-            if (n_lanes == LANES) *(sl_numbers *)to = SIGN sum[j];                              \
+            END(sum[j])                                                                         \
+            if (n_lanes == LANES) *(sl_numbers *)to = sum[j];                                   \
             else                                                                                \
-                for (ptrdiff_t lane = 0; lane < n_lanes; lane++) to[lane] = SIGN sum[j][lane];  \
+                for (ptrdiff_t lane = 0; lane < n_lanes; lane++) to[lane] = sum[j][lane];       \
         }                                                                                       \
     }                                                                                           \
 }
 
 #else /* a compiler without vectors: the same, a number at a time */
 typedef double sl_numbers;
-#define SL_DEFINE_PAIRS(NAME, TARGET, WIDTH, TERM, SIGN)                                        \
+#define SL_LEAST(a, b) ((a) > (b) ? (b) : (a))
+#define SL_DEFINE_PAIRS(NAME, TARGET, WIDTH, TERM, END)                                         \
 static void NAME(ptrdiff_t n, ptrdiff_t n_features, const double *left, const double *panel,    \
                  ptrdiff_t n_lanes, double *out, ptrdiff_t stride) {                            \
     for (ptrdiff_t j = 0; j < n; j++)                                                           \
@@ -53,15 +63,16 @@ static void NAME(ptrdiff_t n, ptrdiff_t n_features, const double *left, const do
             for (ptrdiff_t k = 0; k < n_features; k++) {                                        \
                 TERM(sum, panel[k * LANES + lane], left[j * n_features + k])                    \
             }                                                                                   \
-            out[j * stride + lane] = SIGN sum;                                                  \
+            END(sum)                                                                            \
+            out[j * stride + lane] = sum;                                                       \
         }                                                                                       \
 }
 #endif
 
 /* WIDTH: as many sums at once as the registers hold and the latency of an addition wants. */
 #define SL_DEFINE_BOTH(SUFFIX, TARGET, WIDTH)                                                   \
-SL_DEFINE_PAIRS(sl_products##SUFFIX, TARGET, WIDTH, SL_PRODUCT, +)                              \
-SL_DEFINE_PAIRS(sl_distances##SUFFIX, TARGET, WIDTH, SL_SQUARE, -)
+SL_DEFINE_PAIRS(sl_products##SUFFIX, TARGET, WIDTH, SL_PRODUCT, SL_AS_IT_IS)                    \
+SL_DEFINE_PAIRS(sl_distances##SUFFIX, TARGET, WIDTH, SL_SQUARE, SL_NEGATE)
 
 SL_DEFINE_BOTH(_any, , 2)
 
