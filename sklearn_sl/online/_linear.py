@@ -231,12 +231,25 @@ class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMix
         rows, loss = as_rows(X), self._loss()
         scores = np.empty((len(codes), self._n_vectors()))
         if self._together:
+            weight = self._trial_weights(codes, None, weight)
             return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
         played = [
-            self._play_one(rows, self._signs(codes, k), weight, loss, rule, k, scores)
+            self._play_one(
+                rows,
+                self._signs(codes, k),
+                self._trial_weights(codes, k, weight),
+                loss,
+                rule,
+                k,
+                scores,
+            )
             for k, rule in enumerate(self._rules())
         ]
         return scores, min(played)
+
+    def _trial_weights(self, codes, k, weight):
+        """Return the weights of trials for weight vector ``k``, given those of their samples."""
+        return weight
 
     def _losses(self, scores, codes):
         return sum(look(self._loss(), *view)[0] for view in self._views(scores, codes))

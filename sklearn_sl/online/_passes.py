@@ -87,7 +87,7 @@ class PassesMixin:
             order, shares = order_of_pass(len(targets), None, weight)
             targets = targets if order is None else targets[order]
         self._set_class_factors(targets, None)
-        self._learn(X, targets, order, self._trial_weights(targets, shares))
+        self._learn(X, targets, order, shares)
 
     # ------------------------------------------------------------ hooks
 
@@ -100,10 +100,6 @@ class PassesMixin:
     def _set_class_factors(self, targets, weight):
         """Set the weights of classes, where there are classes."""
         self._class_factors = None
-
-    def _trial_weights(self, targets, shares):
-        """Return the weights of trials, given what their samples add to it; None if it is one."""
-        return shares
 
     def _strata(self, targets):
         """Return the groups, as integers, from each of which some samples are set aside."""
@@ -201,8 +197,7 @@ class PassesMixin:
                 with progress.step():
                     order, shares = order_of_pass(len(targets), hashes, weight, seed, n_iter)
                     presented = targets if order is None else targets[order]
-                    weights = self._trial_weights(presented, shares)
-                    self._pass(X, presented, order, weights)
+                    self._pass(X, presented, order, shares)
                 self.n_iter_, self.converged_ = n_iter, self._is_clean(n_changes)
                 gains = (losses - self._tails[:, LOSS]) / len(presented)
                 if self.verbose:
@@ -340,11 +335,15 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
             self._class_factors = np.ones(len(self.classes_))
             self._class_factors[codes] = class_factors(self.class_weight, codes, weight)
 
-    def _trial_weights(self, codes, shares):
+    def _trial_weights(self, codes, k, weight):
         if self._class_factors is None:
-            return shares
-        factors = self._class_factors[codes]
-        return factors if shares is None else factors * shares
+            return weight
+        factors = self._factors_of_trials(codes, k)
+        return factors * weight if weight.size else factors
+
+    def _factors_of_trials(self, codes, k):
+        """Return what the weights of classes do to the trials of weight vector ``k``."""
+        return self._class_factors[codes]
 
     def _strata(self, codes):
         return codes

@@ -90,7 +90,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         How many passes without progress end the fit.
 
     class_weight : dict, {class_label: weight}, "balanced" or None, default=None
-        Factors of the steps along the samples of each class.
+        Factors of the steps along the samples of each class; with "ovr" and more than two classes
+        only where the class itself is learned.
 
     warm_start : bool, default=False
         Whether ``fit`` starts with the weights of the fit before.
@@ -276,6 +277,12 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     def _rule(self):
         return _sweeps.FixedRate(self.eta0)
 
+    def _factors_of_trials(self, codes, k):
+        factors = super()._factors_of_trials(codes, k)
+        if self._n_vectors() > 1 and not self._together:
+            factors[codes != k] = 1.0  # as in scikit-learn: all others, together, are no class
+        return factors
+
     def _best_bound(self, margins, norm, norms, repeats):
         return best_perceptron_bound(margins, norms[1], norm, repeats)
 
@@ -295,7 +302,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         if self._votes and played == len(codes):
             for k, ancestors in enumerate(self._ancestors):
                 signs = self._signs(codes, k)
-                steps = self.eta0 * signs * (weight if weight.size else 1.0)
+                factors = self._trial_weights(codes, k, weight)
+                steps = self.eta0 * signs * (factors if factors.size else 1.0)
                 wrong = (signs * scores[:, k] <= 0) & (not self._resting[k])
                 ancestors.add(X, wrong, steps)
         return scores, played
