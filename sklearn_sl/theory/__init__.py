@@ -15,6 +15,14 @@ from sklearn_sl.theory._crowd import (
     crowd_bound,
     crowd_error,
 )
+from sklearn_sl.theory._experts import (
+    adahedge_bound,
+    fixed_share_bound,
+    hedge_bound,
+    variable_share_bound,
+    weighted_average_bound,
+    weighted_majority_bound,
+)
 from sklearn_sl.theory._finite_class import (
     conjunction_bound,
     consistent_bound,
@@ -39,6 +47,7 @@ __all__ = [
     "BiasVariance",
     "CrowdBound",
     "adaboost_bound",
+    "adahedge_bound",
     "best_passive_aggressive_bound",
     "best_perceptron_bound",
     "bias_variance",
@@ -52,10 +61,12 @@ __all__ = [
     "disjunction_majority_bound",
     "exp3_bound",
     "exp3ix_bound",
+    "fixed_share_bound",
     "german_tank_estimate",
     "greedy_set_cover_bound",
     "grid_threshold_bound",
     "halving_bound",
+    "hedge_bound",
     "margin_bound",
     "ogd_anytime_bound",
     "ogd_bound",
@@ -65,4 +76,7 @@ __all__ = [
     "perceptron_bound",
     "stump_vc_dimension",
     "ucb1_bound",
+    "variable_share_bound",
+    "weighted_average_bound",
+    "weighted_majority_bound",
 ]
