@@ -226,6 +226,38 @@ CONFIGS = {
         {"loss": "squared_epsilon_insensitive", "average": 10},
         {"C": 0.1, "epsilon": 0.01, "keep_losses": True},
     ],
+    "Winnow": [
+        {"balanced": True, "fit_intercept": True, "alpha": 1.2, "keep_losses": True},
+        {"multi_class": "kesler"},
+        {"balanced": True, "literals": True, "multi_class": "kesler"},
+        {"concept": "conjunction", "fit_intercept": True, "threshold": 2.5},
+    ],
+    "ExponentiatedGradientClassifier": [
+        {"loss": "logistic", "radius": 10.0, "eta": 0.1, "keep_losses": True},
+        {"loss": "square", "signed": False, "fit_intercept": False},
+        {"conservative": True, "max_iter": 20},
+    ],
+    "ExponentiatedGradientRegressor": [
+        {"radius": 50.0, "keep_losses": True},
+        {"loss": "absolute", "signed": False, "eta": 0.1},
+    ],
+    "EllipsoidClassifier": [{"n_grid": 50, "keep_losses": True}],
+    "SwitchingMultitaskExperts": [
+        {"n_modes": 3, "n_switches": 2, "horizon": 100, "keep_losses": True},
+        {"task_feature": 0, "n_tasks": 5, "eta": 0.5, "max_iter": 2},
+        {"n_modes": 1},
+    ],
+    "KernelPerceptron": [
+        {"kernel": "poly", "degree": 2, "multi_class": "kesler", "average": True},
+        {"kernel": Gaussian(gamma=0.5) + 0.1 * Linear(), "budget": 20, "keep_losses": True},
+        {"kernel": "laplacian", "budget": 30, "budget_strategy": "removal", "average": True},
+        {"kernel": "precomputed"},
+    ],
+    "KernelOGD": [
+        {"eta": "horizon", "norm": 5.0, "radius": 1.0, "horizon": 300, "keep_losses": True},
+        {"kernel": ConstantKernel(2.0) * RBF(1.5), "budget": 20, "randomized": False},
+        {"kernel": "precomputed", "max_iter": 3},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -269,6 +301,17 @@ OWN_CONFIGS["PassiveAggressiveRegressor"] = [
     {"shuffle": False, "C": float("inf"), "max_iter": 20},
     {"early_stopping": True, "validation_fraction": 0.3},
 ]
+# What the horizon is, only fit knows.
+for name in ("ExponentiatedGradientClassifier", "ExponentiatedGradientRegressor"):
+    OWN_CONFIGS[name] = [{"eta": "horizon"}]
+OWN_CONFIGS["EllipsoidClassifier"] = [{"fit_intercept": False}]
+# No intercept, or few vectors in the order of time, where the checks expect a good score.
+OWN_CONFIGS["KernelPerceptron"] = [
+    {"kernel": "linear"},
+    {"kernel": "chi2"},
+    {"kernel": "precomputed", "budget": 5, "budget_strategy": "removal"},
+]
+OWN_CONFIGS["KernelOGD"] = [{"eta": "horizon", "kernel": linear_kernel, "max_iter": 2}]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):

@@ -1,6 +1,12 @@
 """Generators of the problems that the theory speaks of."""
 
 from sklearn_sl.datasets._adversaries import BisectionAdversary, ExpertAdversary, Game, play
+from sklearn_sl.datasets._boolean import (
+    adversarial_stream,
+    make_disjunction,
+    make_dnf,
+    make_separable,
+)
 from sklearn_sl.datasets._streams import (
     make_bandit_losses,
     make_drifting_losses,
@@ -13,10 +19,14 @@ __all__ = [
     "BisectionAdversary",
     "ExpertAdversary",
     "Game",
+    "adversarial_stream",
     "make_bandit_losses",
+    "make_disjunction",
+    "make_dnf",
     "make_drifting_losses",
     "make_drifting_stream",
     "make_multitask_experts",
+    "make_separable",
     "make_switching_experts",
     "play",
 ]

@@ -18,6 +18,14 @@ WIDEST = 2**24
 LARGEST = 2**33
 
 
+def literals_of(X):
+    """Return each feature of a matrix, followed by its negation."""
+    literals = np.empty((X.shape[0], 2 * X.shape[1]), dtype=X.dtype)
+    literals[:, ::2] = X
+    np.subtract(1, X, out=literals[:, 1::2])
+    return literals
+
+
 class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     """The literals ``(x_1, 1 - x_1, ..., x_n, 1 - x_n)``.
 
@@ -81,10 +89,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **FLOATS)
-        literals = np.empty((X.shape[0], 2 * X.shape[1]), dtype=X.dtype)
-        literals[:, ::2] = X
-        np.subtract(1, X, out=literals[:, 1::2])
-        return literals
+        return literals_of(X)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the literals.

@@ -12,7 +12,15 @@ from sklearn_sl.online._disjunction import (
     set_cover,
     set_cover_to_disjunction,
 )
+from sklearn_sl.online._ellipsoid import EllipsoidClassifier
+from sklearn_sl.online._exponentiated import (
+    ExponentiatedGradientClassifier,
+    ExponentiatedGradientRegressor,
+)
 from sklearn_sl.online._finite import ConsistentLearner, Halving
+from sklearn_sl.online._kernel_gradient import KernelOGD
+from sklearn_sl.online._kernel_perceptron import KernelPerceptron
+from sklearn_sl.online._multitask import SwitchingMultitaskExperts
 from sklearn_sl.online._oracles import (
     BestExpert,
     ConvexCombination,
@@ -32,25 +40,33 @@ from sklearn_sl.online._progressive import (
     progressive_val_score,
 )
 from sklearn_sl.online._thresholds import GridThresholdHalving
+from sklearn_sl.online._winnow import Winnow
 
 __all__ = [
+    "UCB1",
     "BestExpert",
     "ConjunctionLearner",
     "ConsistentLearner",
     "ConvexCombination",
     "Disjunction",
     "DisjunctionWeightedMajority",
+    "EllipsoidClassifier",
     "Exp3",
     "Exp3IX",
+    "ExponentiatedGradientClassifier",
+    "ExponentiatedGradientRegressor",
     "GridThresholdHalving",
     "Halving",
+    "KernelOGD",
+    "KernelPerceptron",
     "MinimalDisjunction",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "SetCover",
     "ShiftingSequence",
-    "UCB1",
+    "SwitchingMultitaskExperts",
+    "Winnow",
     "best_convex_combination",
     "best_expert",
     "best_shifting_sequence",

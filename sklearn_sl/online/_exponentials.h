@@ -1,11 +1,11 @@
 /* Powers of two and of e, many at a time.
 
-   sl_exp2(n, x, out) and sl_exp(n, x, out) write 2**x and e**x; `out` may be `x`. With the exponent
-   k ln 2 + g, |g| <= ln(2) / 2, they are 2**k times the Taylor polynomial of degree 13 of exp(g), which is as
-   good as a double. Powers of two with integers are exact. A result that is too large becomes
-   2**1023 or e**709, a tiny one fades out through the subnormal numbers to zero; NaN stays NaN. A
-   result does not depend on its place in the array. One copy of each function per instruction set;
-   it is chosen when the program runs. */
+   sl_exp2(n, x, out) and sl_exp(n, x, out) write 2**x and e**x; `out` may be `x`. A power of e with
+   the exponent k ln 2 + g, |g| <= ln(2) / 2, is 2**k times the Taylor polynomial of degree 13 of
+   exp(g), which is as good as a double. Powers of two with integers are exact. A result that is too
+   large becomes 2**1023 or e**709, a tiny one fades out through the subnormal numbers to zero; NaN
+   stays NaN. A result does not depend on its place in the array. One copy of each function per
+   instruction set; it is chosen when the program runs. */
 #ifndef SKLEARN_SL_EXPONENTIALS_H
 #define SKLEARN_SL_EXPONENTIALS_H
 

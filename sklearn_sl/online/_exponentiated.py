@@ -1,0 +1,498 @@
+"""The exponentiated gradient: weights on a simplex, steps by multiplication."""
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online import _multiplicative, _sweeps
+from sklearn_sl.online._linear import look
+from sklearn_sl.online._protocol import as_rows
+from sklearn_sl.online._scores import ScoringClassifierMixin, ScoringRegressorMixin
+
+ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
+    _multiplicative.GRADIENT_TAIL
+)
+
+
+class ExponentiatedMixin:
+    """The state of exponentiated gradients and their trials.
+
+    ``_sums``, ``_weights``, ``_masses`` and ``_tails`` have a row for each weight vector; see the
+    compiled sweep for what they hold. ``_loss()`` returns the loss, ``_steepest(largest, y)`` its
+    largest slope.
+    """
+
+    _mutable = ("_sums", "_weights", "_masses", "_tails")
+    # Whether only mistakes are learned from.
+    _conservative = False
+
+    @property
+    def _width(self):
+        return self._n_vectors()
+
+    @property
+    def _log_weights(self):
+        """The logarithm of the number of weights of a vector; not zero."""
+        return np.log(max(2, self._sums.shape[1] * (1 + self.signed)))
+
+    def _begin(self, X):
+        shape = (self._n_vectors(), X.shape[1] + self.fit_intercept)
+        self._sums, self._weights = np.zeros(shape), np.zeros(shape)
+        self._masses = np.zeros(shape if self.signed else (shape[0], 0))
+        self._tails = np.zeros((shape[0], _multiplicative.GRADIENT_TAIL))
+        if self.eta == "horizon":
+            self._tails[:, ETA] = np.sqrt(2 * self._log_weights / self._squares)
+        elif self.eta != "anytime":
+            self._tails[:, ETA] = self.eta
+        for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
+            _multiplicative.weigh(*state, self.signed)
+
+    def _fit_passes(self, X, targets, max_iter):
+        if self.eta == "horizon":
+            self._squares = self._largest_gradient(X, targets) ** 2 * len(targets) * max_iter
+        super()._fit_passes(X, targets, max_iter)
+        self.__dict__.pop("_squares", None)
+
+    def _go_on(self, X, y, *args, **params):
+        if self.eta == "horizon":
+            raise ValueError(
+                'eta="horizon" is for fit, which knows how many trials there will be and how large '
+                'they are: use eta="anytime" or a number for partial_fit.'
+            )
+        super()._go_on(X, y, *args, **params)
+
+    def _largest_gradient(self, X, targets):
+        """Return a bound on the entries of the gradients."""
+        values = X.data if sp.issparse(X) else X
+        largest = max(values.max(initial=float(self.fit_intercept)), -values.min(initial=0.0))
+        if not np.isfinite(largest):
+            assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
+        return (largest * self._steepest(largest, targets)) or 1.0
+
+    def _play_one(self, rows, targets, k, scores):
+        """Play trials with weight vector ``k``; return how many."""
+        return _multiplicative.sweep_gradient(
+            rows,
+            targets,
+            self._loss(),
+            self._conservative,
+            self.eta == "anytime",
+            self.signed,
+            self.radius,
+            self._log_weights,
+            self._sums[k],
+            self._weights[k],
+            self._masses[k],
+            self._tails[k],
+            np.empty((2, self._sums.shape[1])),
+            scores,
+            k,
+        )
+
+    def _n_changes(self):
+        return int(self._tails[:, N_GRADIENTS].sum())
+
+    def _finish(self):
+        weights = self._weights * (self.radius / self._tails[:, TOTAL, None])
+        n_features = self.n_features_in_
+        self.coef_, self.intercept_ = weights[:, :n_features], np.zeros(len(weights))
+        if self.fit_intercept:
+            self.intercept_ = weights[:, n_features]
+        self.eta_ = self._tails[:, ETA].copy()
+        self.n_updates_ = self._n_changes()
+        self._set_regret()
+
+    def _set_regret(self):
+        """Set the regret of the linear losses, its comparator and its bound."""
+        rows = np.arange(len(self._sums))
+        best = (np.abs(self._sums) if self.signed else -self._sums).argmax(axis=1)
+        signs = -np.sign(self._sums[rows, best]) if self.signed else 1.0
+        self.comparator_ = np.zeros(self._sums.shape)
+        self.comparator_[rows, best] = self.radius * signs
+        paid = self._tails[:, PAID] - (self.comparator_ * self._sums).sum(axis=1)
+        self.regret_ = float(paid.sum())
+        learned = self._tails[self._tails[:, N_GRADIENTS] > 0]
+        bounds = self._log_weights / learned[:, LAST_ETA] + learned[:, RATED_VARIATION] / 2
+        self.regret_bound_ = float(self.radius * bounds.sum())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ExponentiatedGradientClassifier(
+    EstimatorMixin, ExponentiatedMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstimator
+):
+    """Linear classification by the exponentiated gradient, EG and EG+-.
+
+    The answer to a sample is the score ``s = w.x``; for the targets ``y = -1, 1`` of the two
+    classes a loss ``l(s)`` is paid, with the gradient ``g = l'(s) x``. With the sum ``G`` of all
+    gradients so far, the weights of EG+- are::
+
+        w_i = U (exp(-eta G_i) - exp(eta G_i)) / sum_j (exp(-eta G_j) + exp(eta G_j))
+
+    so that ``||w||_1 <= U``: ``signed=True``. Those of EG are
+    ``w_i = U exp(-eta G_i) / sum_j exp(-eta G_j)``, all positive with the sum ``U``:
+    ``signed=False``. A step multiplies a weight by ``exp(-eta g_i)``. ``partial_fit`` goes through
+    its rows once, in their order, and any partition into blocks gives the same weights to the last
+    bit. ``fit`` starts afresh and passes over the rows until a pass has no gradient.
+
+    **The theorem.** For every ``u`` with ``||u||_1 <= U`` (for EG, ``u >= 0`` with the sum ``U``),
+    and ``n`` weights, which is twice the number of features for EG+-, the losses satisfy::
+
+        sum_t l_t(w_t.x_t) - l_t(u.x_t) <= regret_ <= U ln(n) / eta + U / 2 sum_t eta G_t^2
+
+    where ``G_t`` is the largest entry of the gradient of trial ``t``; this is ``regret_bound_``. It
+    depends on the largest feature and the logarithm of their number, not on the Euclidean norm:
+    good for few relevant features among many. ``regret_`` is the largest sum of ``g_t.(w_t - u)``
+    over all ``u``: no weights have a total loss less than ``cumulative_loss_ - regret_``.
+
+    **The learning rate.** "horizon" is ``eta = sqrt(2 ln(n) / (m X^2))`` for ``m`` trials with
+    gradients up to ``X``, which ``fit`` knows beforehand: the regret is at most
+    ``U X sqrt(2 m ln(n))``. "anytime" is ``eta_t = sqrt(ln(n) / V_t)``, where ``V_t`` is the sum of
+    the squared largest entries of the gradients so far, or up to a quarter more; it need not know
+    anything.
+
+    Parameters
+    ----------
+    loss : {"hinge", "logistic", "square"}, default="hinge"
+        ``max(0, 1 - y s)``, ``ln(1 + exp(-y s))`` or ``(y - s)^2``.
+
+    radius : float, default=1.0
+        The sum ``U`` of all weights.
+
+    eta : {"anytime", "horizon"} or float, default="anytime"
+        The learning rate.
+
+    signed : bool, default=True
+        Whether there are weights of both signs (EG+-), or only positive ones (EG).
+
+    fit_intercept : bool, default=True
+        Whether there is one more feature, which is always one. Its weight is one of those with the
+        sum ``U``.
+
+    conservative : bool, default=False
+        Whether to learn only from mistakes, ``y s <= 0``. With the hinge loss and a number as
+        ``eta`` these are the mistakes of the balanced :class:`Winnow` with ``alpha=exp(eta)``. The
+        theorem is then about these trials alone.
+
+    max_iter : int, default=10
+        The largest number of passes of ``fit``.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; for more than two classes, of each class against all others.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    eta_ : ndarray of shape (1,) or (n_classes,)
+        The learning rate of the next trial; zero if it is "anytime" and there was no gradient.
+
+    n_mistakes_ : int
+        The number of trials, of all passes, in which the true class did not have the largest score.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials, and of all classes if there are more than two.
+
+    loss_curve_ : ndarray of shape (n_trials_,)
+        The loss of each trial, if ``keep_losses``.
+
+    regret_ : float
+        The largest sum of ``g_t.(w_t - u)`` over all ``u``, at least the regret of the losses; of
+        all classes if there are more than two.
+
+    regret_bound_ : float
+        The theorem's bound on it.
+
+    comparator_ : ndarray of shape (n_vectors, n_weights)
+        The ``u`` for which the sum is ``regret_``, with the intercept in the last column: a single
+        feature has all the weight.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of trials with a gradient, for each class if there are more than two.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` had no gradient.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    ExponentiatedGradientRegressor : For targets that are numbers.
+    Winnow : Multiplicative updates without normalisation.
+    sklearn_sl.theory.exponentiated_gradient_bound : The theorem.
+
+    References
+    ----------
+    .. [1] J. Kivinen and M. Warmuth, "Exponentiated gradient versus gradient descent for linear
+       predictors", Information and Computation 132, 1997.
+
+    .. [2] S. Shalev-Shwartz, "Online learning and online convex optimization", Foundations and
+       Trends in Machine Learning 4, 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_sl.online import ExponentiatedGradientClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ExponentiatedGradientClassifier(radius=5.0).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.95, model.regret_ <= model.regret_bound_
+    (True, True)
+    """
+
+    _parameter_constraints = {
+        "loss": [StrOptions({"hinge", "logistic", "square"})],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "eta": [StrOptions({"anytime", "horizon"}), Interval(Real, 0, None, closed="neither")],
+        "signed": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "conservative": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "keep_losses": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss="hinge",
+        radius=1.0,
+        eta="anytime",
+        signed=True,
+        fit_intercept=True,
+        conservative=False,
+        max_iter=10,
+        keep_losses=False,
+    ):
+        self.loss = loss
+        self.radius = radius
+        self.eta = eta
+        self.signed = signed
+        self.fit_intercept = fit_intercept
+        self.conservative = conservative
+        self.max_iter = max_iter
+        self.keep_losses = keep_losses
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Only some classes are monotone in all features.
+        tags.classifier_tags.poor_score = not self.signed
+        return tags
+
+    @property
+    def _conservative(self):
+        return self.conservative
+
+    def _loss(self):
+        kinds = {
+            "hinge": _sweeps.Hinge,
+            "logistic": _sweeps.Logistic,
+            "square": _sweeps.SquaredInsensitive,
+        }
+        return kinds[self.loss]()
+
+    def _steepest(self, largest, codes):
+        return 2 * (self.radius * largest + 1) if self.loss == "square" else 1.0
+
+    def _play(self, X, codes):
+        rows, scores = as_rows(X), np.empty((len(codes), self._n_vectors()))
+        played = [
+            self._play_one(rows, self._signs(codes, k), k, scores) for k in range(scores.shape[1])
+        ]
+        return scores, min(played)
+
+    def _losses(self, scores, codes):
+        return sum(
+            look(self._loss(), scores[:, k], self._signs(codes, k))[0]
+            for k in range(scores.shape[1])
+        )
+
+
+class ExponentiatedGradientRegressor(
+    EstimatorMixin, ExponentiatedMixin, ScoringRegressorMixin, RegressorMixin, BaseEstimator
+):
+    """Linear regression by the exponentiated gradient, EG and EG+-.
+
+    The answer to a sample is ``s = w.x``; a loss ``l(s)`` is paid, with the gradient
+    ``g = l'(s) x``. With the sum ``G`` of all gradients so far, the weights of EG+- are::
+
+        w_i = U (exp(-eta G_i) - exp(eta G_i)) / sum_j (exp(-eta G_j) + exp(eta G_j))
+
+    so that ``||w||_1 <= U``: ``signed=True``. Those of EG are positive with the sum ``U``, a
+    mixture of the features: ``signed=False``. The theorem and the learning rates are those of
+    :class:`ExponentiatedGradientClassifier`: the sum of the losses exceeds that of any weights with
+    ``||u||_1 <= U`` by at most ``regret_ <= regret_bound_``.
+
+    Parameters
+    ----------
+    loss : {"square", "absolute"}, default="square"
+        ``(y - s)^2`` or ``|y - s|``.
+
+    radius : float, default=1.0
+        The sum ``U`` of all weights. Choose it: with too small a radius the weights cannot reach
+        the targets.
+
+    eta : {"anytime", "horizon"} or float, default="anytime"
+        The learning rate.
+
+    signed : bool, default=True
+        Whether there are weights of both signs (EG+-), or only positive ones (EG).
+
+    fit_intercept : bool, default=True
+        Whether there is one more feature, which is always one. Its weight is one of those with the
+        sum ``U``.
+
+    max_iter : int, default=10
+        The largest number of passes of ``fit``.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+
+    eta_ : ndarray of shape (1,)
+        The learning rate of the next trial; zero if it is "anytime" and there was no gradient.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials.
+
+    loss_curve_ : ndarray of shape (n_trials_,)
+        The loss of each trial, if ``keep_losses``.
+
+    regret_ : float
+        The largest sum of ``g_t.(w_t - u)`` over all ``u``, at least the regret of the losses.
+
+    regret_bound_ : float
+        The theorem's bound on it.
+
+    comparator_ : ndarray of shape (1, n_weights)
+        The ``u`` for which the sum is ``regret_``, with the intercept in the last column: a single
+        feature has all the weight.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of trials with a gradient.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` had no gradient.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    ExponentiatedGradientClassifier : For classes.
+    sklearn_sl.theory.exponentiated_gradient_bound : The theorem.
+
+    References
+    ----------
+    .. [1] J. Kivinen and M. Warmuth, "Exponentiated gradient versus gradient descent for linear
+       predictors", Information and Computation 132, 1997.
+
+    Examples
+    --------
+    Three relevant features among a thousand:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.online import ExponentiatedGradientRegressor
+    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, 1000))
+    >>> y = X[:, 0] - X[:, 1] + 2 * X[:, 2]
+    >>> model = ExponentiatedGradientRegressor(radius=4.0).fit(X, y)
+    >>> model.coef_[:3].round(1), model.regret_ <= model.regret_bound_
+    (array([ 1., -1.,  2.]), True)
+    """
+
+    _parameter_constraints = {
+        "loss": [StrOptions({"square", "absolute"})],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "eta": [StrOptions({"anytime", "horizon"}), Interval(Real, 0, None, closed="neither")],
+        "signed": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "keep_losses": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss="square",
+        radius=1.0,
+        eta="anytime",
+        signed=True,
+        fit_intercept=True,
+        max_iter=10,
+        keep_losses=False,
+    ):
+        self.loss = loss
+        self.radius = radius
+        self.eta = eta
+        self.signed = signed
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.keep_losses = keep_losses
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # The default radius cannot reach large targets.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _n_vectors(self):
+        return 1
+
+    def _loss(self):
+        return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()
+
+    def _steepest(self, largest, y):
+        if self.loss == "absolute":
+            return 1.0
+        return 2 * (self.radius * largest + np.abs(y).max())
+
+    def _play(self, X, y):
+        scores = np.empty((len(y), 1))
+        return scores, self._play_one(as_rows(X), y, 0, scores)
+
+    def _losses(self, scores, y):
+        return look(self._loss(), scores[:, 0], y)[0]
+
+    def _finish(self):
+        super()._finish()
+        self.coef_ = self.coef_[0]
