@@ -70,8 +70,9 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
     This is NP-hard. The exact method drops sets that are part of others and elements that are
     covered whenever others are, and searches by branch and bound, with lower bounds from feasible
     dual solutions; up to some fifty sets take well below a second. The greedy method takes the
-    set with the most elements that are not covered yet, the first of several. It is never above
-    ``1 + ln m`` times the smallest cover, if no set has more than ``m`` elements.
+    set with the most elements that are not covered yet, the first of several; elements of the same
+    sets count once. It is never above ``1 + ln m`` times the smallest cover, if no set has more
+    than ``m`` elements.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def _distinct(rows):
     """Return the different rows of a boolean matrix, in an order of their own."""
     if not rows.size:
         return rows[:0]
-    packed = np.packbits(rows, axis=1)
+    packed = np.ascontiguousarray(np.packbits(rows, axis=1))
     keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
     return rows[np.unique(keys, return_index=True)[1]]
 
