@@ -1,0 +1,254 @@
+"""What learners promise that track experts who return: regrets by switches and modes."""
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from sklearn_sl.theory._domain import positive, real, whole
+
+
+def switching_class_size(n_trials, n_experts, n_switches, n_modes=None):
+    """Return the logarithm of the number of sequences of experts with few switches.
+
+    A sequence has one of ``n`` experts for each of ``T`` trials. It switches ``k`` times, and there
+    are ``m`` different experts in it, its modes. There are ``binomial(T - 1, k) n (n - 1)^k``
+    sequences with ``k`` switches. If there are ``m`` modes, there are no more than::
+
+        binomial(n, m) binomial(T - 1, k) m^(k + 1)
+
+    whose logarithm is at most ``m ln(n / m) + k ln((T - 1) / k) + (k + 1) ln(m) + k + m``. The
+    regret of a learner that gives a weight to each sequence grows with this logarithm.
+
+    Parameters
+    ----------
+    n_trials : int or array-like of int
+        The number ``T`` of trials.
+
+    n_experts : int or array-like of int
+        The number ``n`` of experts.
+
+    n_switches : int or array-like of int
+        The number ``k`` of switches, less than ``T``.
+
+    n_modes : int or array-like of int, default=None
+        The number ``m`` of modes, at most ``n``; None: no matter how many.
+
+    Returns
+    -------
+    log_size : float or ndarray
+        The natural logarithm of the number, or of the bound on it if there are modes.
+
+    See Also
+    --------
+    multitask_bound : What an efficient learner promises.
+
+    Examples
+    --------
+    In three trials with ten experts there are a thousand sequences, 10 without a switch, 180 with
+    one and 810 with two:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import switching_class_size
+    >>> np.exp(switching_class_size(3, 10, [0, 1, 2])).round()
+    array([ 10., 180., 810.])
+
+    Experts that return make long sequences with many switches much fewer:
+
+    >>> round(float(switching_class_size(10_000, 1000, 100)))
+    1254
+    >>> round(float(switching_class_size(10_000, 1000, 100, n_modes=3)))
+    687
+    """
+    T, n = whole("n_trials", n_trials, low=1), whole("n_experts", n_experts, low=1)
+    k = whole("n_switches", n_switches, low=0)
+    if np.any(k >= T):
+        raise ValueError("There must be fewer switches than trials.")
+    if n_modes is None:
+        return _log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
+    m = whole("n_modes", n_modes, low=1)
+    if np.any(m > n):
+        raise ValueError("There cannot be more modes than experts.")
+    return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
+
+
+def _log_binomial(n, k):
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def multitask_rates(n_trials, n_tasks, n_modes, n_switches):
+    """Return the probabilities to stay awake and to wake up that suit a number of switches.
+
+    ``theta = 1 - k / (T - s)`` and ``phi = k / ((m - 1) (T - s))``, or one and zero if there is
+    nothing to switch to, or no time.
+    """
+    T, s, m, k = _sizes(n_trials, n_tasks, n_modes, n_switches)
+    time = np.where((T > s) & (m > 1), T - s, np.inf)
+    return 1 - k / time, k / (np.maximum(m - 1, 1) * time)
+
+
+def multitask_complexity(
+    n_trials, n_experts, n_tasks, n_modes, n_switches, mu=None, theta=None, phi=None
+):
+    """Return the complexity of tasks that switch between few experts.
+
+    There are ``s`` tasks with ``T`` trials in all. In each trial of a task an expert is in charge,
+    and in the next trial of this task the same one or, ``k`` times in all, another one. No more
+    than ``m`` of the ``n`` experts are ever in charge. To a learner for whom an expert is in
+    charge of a new task with probability ``mu``, stays in charge with probability ``theta``, and
+    otherwise comes in with probability ``phi``, such a sequence costs::
+
+        C = m ln(n / m) + s ln(1 / mu) + s (m - 1) ln(1 / (1 - mu))
+            + (T - s - k) ln(1 / theta) + k ln(1 / (1 - theta))
+            + ((m - 1) (T - s) - k) ln(1 / (1 - phi)) + k ln(1 / phi)
+
+    For the best ones, which are ``mu = 1 / m``, ``theta = 1 - k / (T - s)`` and
+    ``phi = k / ((m - 1) (T - s))``, this is::
+
+        C = m ln(n / m) + s m H(1 / m) + (T - s) H(1 - theta) + (m - 1) (T - s) H(phi)
+          <= m ln(n / m) + s (ln(m) + 1) + k (ln(m - 1) + 2 ln((T - s) / k) + 2)
+
+    where ``H(p) = p ln(1 / p) + (1 - p) ln(1 / (1 - p))``.
+
+    Parameters
+    ----------
+    n_trials : int or array-like of int
+        The number ``T`` of trials of all tasks.
+
+    n_experts : int or array-like of int
+        The number ``n`` of experts.
+
+    n_tasks : int or array-like of int
+        The number ``s`` of tasks.
+
+    n_modes : int or array-like of int
+        The number ``m`` of modes.
+
+    n_switches : int or array-like of int
+        The number ``k`` of switches of all tasks.
+
+    mu : float or array-like, default=None
+        The probability to be in charge at first; None is the best one.
+
+    theta : float or array-like, default=None
+        The probability to stay in charge; None is the best one.
+
+    phi : float or array-like, default=None
+        The probability to come in; None is the best one.
+
+    Returns
+    -------
+    complexity : float or ndarray
+        The cost ``C``, in nats. Infinite if there are switches where the learner expects none.
+
+    See Also
+    --------
+    multitask_bound : The regret that follows from it.
+
+    References
+    ----------
+    .. [1] M. Herbster, S. Pasteris and L. Tse, "Online multitask learning with long-term memory",
+       NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import multitask_complexity
+    >>> round(float(multitask_complexity(3000, 200, 3, 3, 12)), 1)
+    183.1
+    """
+    T, s, m, k = _sizes(n_trials, n_tasks, n_modes, n_switches)
+    n = whole("n_experts", n_experts, low=1)
+    if np.any(m > n):
+        raise ValueError("There cannot be more modes than experts.")
+    best = multitask_rates(n_trials, n_tasks, n_modes, n_switches)
+    mu = 1 / m if mu is None else real("mu", mu, 0, 1)
+    theta = best[0] if theta is None else real("theta", theta, 0, 1)
+    phi = best[1] if phi is None else real("phi", phi, 0, 1)
+    awake = np.maximum(T - s, 0)
+    begins = _cost(s, mu) + _cost(s * (m - 1), 1 - mu)
+    stays = _cost(awake - k, theta) + _cost(k, 1 - theta)
+    others = _cost((m - 1) * awake - k, 1 - phi) + _cost(k, phi)
+    return m * np.log(n / m) + begins + stays + others
+
+
+def multitask_bound(
+    n_trials, n_experts, n_tasks, n_modes, n_switches, eta=None, mu=None, theta=None, phi=None
+):
+    """Return the largest expected regret of Markov circadian specialists.
+
+    The learner draws its expert in each of ``T`` trials. The expected number of its mistakes
+    exceeds that of any sequence of experts with ``m`` modes and ``k`` switches in ``s`` tasks by at
+    most ``C / eta + eta T / 2``, with the complexity ``C`` of such a sequence, and this is
+    ``sqrt(2 C T)`` for the best rate ``eta = sqrt(2 C / T)``.
+
+    Parameters
+    ----------
+    n_trials : int or array-like of int
+        The number ``T`` of trials of all tasks.
+
+    n_experts : int or array-like of int
+        The number ``n`` of experts.
+
+    n_tasks : int or array-like of int
+        The number ``s`` of tasks.
+
+    n_modes : int or array-like of int
+        The number ``m`` of modes.
+
+    n_switches : int or array-like of int
+        The number ``k`` of switches of all tasks.
+
+    eta : float or array-like, default=None
+        The learning rate; None is the best one.
+
+    mu : float or array-like, default=None
+        The probability to be in charge at first; None is the best one.
+
+    theta : float or array-like, default=None
+        The probability to stay in charge; None is the best one.
+
+    phi : float or array-like, default=None
+        The probability to come in; None is the best one.
+
+    Returns
+    -------
+    bound : float or ndarray
+        The expected regret is no more than this.
+
+    See Also
+    --------
+    multitask_complexity : The complexity ``C``.
+    sklearn_sl.online.SwitchingMultitaskExperts : The learner.
+
+    References
+    ----------
+    .. [1] M. Herbster, S. Pasteris and L. Tse, "Online multitask learning with long-term memory",
+       NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import multitask_bound
+    >>> round(float(multitask_bound(3000, 200, 3, 3, 12)))
+    1048
+    """
+    C = multitask_complexity(
+        n_trials, n_experts, n_tasks, n_modes, n_switches, mu=mu, theta=theta, phi=phi
+    )
+    if eta is None:
+        return np.sqrt(2 * C * n_trials)
+    eta = positive("eta", eta)
+    return C / eta + eta * np.asarray(n_trials) / 2
+
+
+def _sizes(n_trials, n_tasks, n_modes, n_switches):
+    """Return ``T, s, m, k``, or raise a ValueError if there can be no such sequence."""
+    T, s = whole("n_trials", n_trials, low=0), whole("n_tasks", n_tasks, low=1)
+    m, k = whole("n_modes", n_modes, low=1), whole("n_switches", n_switches, low=0)
+    if np.any((k > 0) & (k > T - s)):
+        raise ValueError("There are more switches than there is time for.")
+    if np.any((k > 0) & (m < 2)):
+        raise ValueError("There must be two modes to switch between.")
+    return T, s, m, k
+
+
+def _cost(times, probability):
+    """Return what something costs that happens so often with such a probability."""
+    return -xlogy(times, probability)
