@@ -18,6 +18,10 @@ from sklearn_sl.online._exponentiated import (
     ExponentiatedGradientRegressor,
 )
 from sklearn_sl.online._finite import ConsistentLearner, Halving
+from sklearn_sl.online._gradient import (
+    OnlineGradientDescentClassifier,
+    OnlineGradientDescentRegressor,
+)
 from sklearn_sl.online._kernel_gradient import KernelOGD
 from sklearn_sl.online._kernel_perceptron import KernelPerceptron
 from sklearn_sl.online._multitask import SwitchingMultitaskExperts
@@ -60,6 +64,8 @@ __all__ = [
     "KernelOGD",
     "KernelPerceptron",
     "MinimalDisjunction",
+    "OnlineGradientDescentClassifier",
+    "OnlineGradientDescentRegressor",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",

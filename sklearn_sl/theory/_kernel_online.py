@@ -1,0 +1,98 @@
+"""What kernel online learners promise: mistakes on formulas, regrets of random predictions."""
+
+import numpy as np
+
+from sklearn_sl.theory._domain import real, whole
+from sklearn_sl.theory._online_gradient import ogd_bound, ogd_horizon_bound
+
+
+def dnf_perceptron_bound(n_terms, n_variables):
+    """Return the most mistakes of the perceptron with the ANOVA kernel on a DNF formula.
+
+    The features of ``K(x, t) = prod_i (1 + x_i t_i)`` are all ``2^n`` monomials of the ``n``
+    variables, with values 0 and 1. A disjunction of ``k`` monotone terms is the sign of
+    ``u.phi(x)``, where ``u`` is 2 at the terms and -1 at the constant: at least 1 if a term holds,
+    else -1. With ``||u||^2 = 4 k + 1`` and ``K(x, x) <= 2^n``, Novikoff's theorem gives::
+
+        M <= (4 k + 1) 2^n
+
+    Literals ``x_i`` and ``1 - x_i`` as variables make it a bound for terms with negations, with the
+    same ``n``: one literal of each pair is zero, so that ``K(x, x) = 2^n`` still.
+
+    Parameters
+    ----------
+    n_terms : int or array-like
+        The number ``k`` of terms.
+
+    n_variables : int or array-like
+        The number ``n`` of variables, before literals are made of them.
+
+    Returns
+    -------
+    bound : float or ndarray
+        No more mistakes than these; infinite beyond the range of floating point numbers.
+
+    See Also
+    --------
+    perceptron_bound : Novikoff's theorem.
+    sklearn_sl.online.KernelPerceptron : The learner.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import dnf_perceptron_bound
+    >>> float(dnf_perceptron_bound(n_terms=3, n_variables=10))
+    13312.0
+    """
+    n_terms = whole("n_terms", n_terms, low=0)
+    n_variables = whole("n_variables", n_variables, low=1)
+    with np.errstate(over="ignore"):
+        return (4 * n_terms + 1) * np.exp2(n_variables)
+
+
+def kernel_ogd_bound(norm, radius, n_trials, eta=None):
+    """Return the bound on the regret of online gradient descent with random predictions.
+
+    The learner steps down the hinge loss in the space of a kernel with ``K(x, x) <= X^2``, and
+    predicts 1 with the probability ``(1 + f(x)) / 2``, cut to [0, 1]. Then the probability of a
+    mistake is at most half of the hinge loss. For a function ``h`` with ``h(x_t)`` in {-1, 1} in
+    all trials, the hinge loss is twice the number of its mistakes. So the expected number of
+    mistakes exceeds that of ``h`` by at most half of the regret in the hinge loss,
+    ``(||h||^2 / (2 eta) + eta X^2 T / 2) / 2`` after ``T`` trials, and with the best rate
+    ``eta = ||h|| / (X sqrt(T))``::
+
+        E[M] - M(h) <= 1/2 sqrt(||h||^2 X^2 T)
+
+    Parameters
+    ----------
+    norm : float or array-like
+        The norm of ``h``.
+
+    radius : float or array-like
+        The root ``X`` of the largest ``K(x, x)``.
+
+    n_trials : int or array-like
+        The number ``T`` of trials.
+
+    eta : float or array-like, default=None
+        The rate; None is the best one.
+
+    Returns
+    -------
+    bound : float or ndarray
+        The expected number of mistakes exceeds that of ``h`` by no more than this.
+
+    See Also
+    --------
+    ogd_bound : The regret in the loss.
+    sklearn_sl.online.KernelOGD : The learner.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import kernel_ogd_bound
+    >>> float(kernel_ogd_bound(norm=4.0, radius=1.0, n_trials=10_000))
+    200.0
+    """
+    if eta is None:
+        return ogd_horizon_bound(norm, radius, n_trials) / 2
+    squares = real("radius", radius, low=0) ** 2 * whole("n_trials", n_trials, low=0)
+    return ogd_bound(norm, eta, squares) / 2
