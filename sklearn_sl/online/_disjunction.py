@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -76,7 +77,7 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
 
     Parameters
     ----------
-    incidence : array-like of shape (n_elements, n_sets)
+    incidence : {array-like, sparse matrix} of shape (n_elements, n_sets)
         What is not zero is an element of a set.
 
     method : {"exact", "greedy"}, default="exact"
@@ -117,12 +118,7 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
     (array([1, 2]), array([0, 1, 2]))
     """
     _check_search(method, max_nodes)
-    incidence = np.asarray(incidence) != 0
-    if incidence.ndim != 2:
-        raise ValueError(
-            f"incidence must have a row for each element and a column for each set, but its shape "
-            f"is {incidence.shape}."
-        )
+    incidence = _as_bits(incidence, "incidence")
     lonely = np.flatnonzero(~incidence.any(axis=1))
     if lonely.size:
         raise ValueError(f"No set has the element {lonely[0]}.")
@@ -264,7 +260,7 @@ def set_cover_to_disjunction(incidence):
 
     Parameters
     ----------
-    incidence : array-like of shape (n_elements, n_sets)
+    incidence : {array-like, sparse matrix} of shape (n_elements, n_sets)
         What is not zero is an element of a set.
 
     Returns
@@ -287,7 +283,7 @@ def set_cover_to_disjunction(incidence):
     >>> minimal_disjunction(X, y).literals
     array([0, 1])
     """
-    X = (np.asarray(incidence) != 0).astype(np.int64)
+    X = _as_bits(incidence, "incidence").astype(np.int64)
     return X, np.ones(len(X), dtype=np.int64)
 
 
@@ -340,7 +336,7 @@ def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_variables)
+    X : {array-like, sparse matrix} of shape (n_samples, n_variables)
         Samples; what is not zero is true.
 
     y : array-like of shape (n_samples,)
@@ -382,13 +378,9 @@ def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000
     >>> minimal_disjunction(X, X[:, 3] | (1 - X[:, 7]), literals=True).literals
     array([ 6, 15])
     """
-    X, y = np.asarray(X) != 0, np.asarray(y) != 0
-    if X.ndim != 2 or y.shape != X.shape[:1]:
-        raise ValueError(
-            f"X must have two dimensions and y an entry for each row, but their shapes are "
-            f"{X.shape} and {y.shape}."
-        )
     _check_search(method, max_nodes)
+    X, y = _as_bits(X, "X"), column_or_1d(y) != 0
+    check_consistent_length(X, y)
     return _smallest(_literal_bits(X) if literals else X, y, method, max_nodes)
 
 
@@ -397,6 +389,14 @@ def _check_search(method, max_nodes):
         raise ValueError(f"method must be one of {METHODS}, not {method!r}.")
     if not isinstance(max_nodes, Integral) or isinstance(max_nodes, bool) or max_nodes < 1:
         raise ValueError(f"max_nodes must be a whole number, at least 1: {max_nodes!r}.")
+
+
+def _as_bits(values, name):
+    """Return where a matrix, dense or sparse, is not zero."""
+    values = check_array(
+        values, accept_sparse=True, ensure_min_samples=0, ensure_min_features=0, input_name=name
+    )
+    return (values.toarray() if sp.issparse(values) else values) != 0
 
 
 def _literal_bits(bits):

@@ -36,14 +36,14 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     ``codes`` it only answers. ``_n_numbers(X)`` is how many numbers a trial makes of a row.
     """
 
-    _finite = True
+    _ensure_finite = True
 
     def _n_numbers(self, X):
         return X.shape[1]
 
     @property
     def _sample_checks(self):
-        return {**SAMPLES, "ensure_all_finite": self._finite}
+        return {**SAMPLES, "ensure_all_finite": self._ensure_finite}
 
     def _is_plain(self, X):
         # What is not finite is not plain, so that it is looked at and found.
@@ -106,7 +106,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        tags.input_tags.allow_nan = self._ensure_finite == "allow-nan"
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -115,7 +115,7 @@ class VersionSpaceMixin(ClassAnswersMixin):
     """Hypotheses that are removed when they are wrong; ``_majority``: whether all of them vote."""
 
     _mutable = ("_left", "_tail")
-    _finite = "allow-nan"
+    _ensure_finite = "allow-nan"
 
     def _n_numbers(self, X):
         return len(self._all)

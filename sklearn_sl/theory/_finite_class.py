@@ -1,7 +1,6 @@
 """What learners of finite classes promise, and how large some classes are."""
 
 import math
-from numbers import Integral
 
 import numpy as np
 from scipy.special import digamma
@@ -223,15 +222,11 @@ def count_disjunctions(n_variables, n_literals=None, monotone=False):
     >>> count_disjunctions(10), count_disjunctions(10, 3), count_disjunctions(10, 3, monotone=True)
     (59049, 960, 120)
     """
-    for name, value in (("n_variables", n_variables), ("n_literals", n_literals)):
-        if value is None and name == "n_literals":
-            continue
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{name} must be a whole number, at least 0: {value!r}.")
-    signs = 1 if monotone else 2
+    n, signs = int(whole("n_variables", n_variables, low=0)), 1 if monotone else 2
     if n_literals is None:
-        return (1 + signs) ** int(n_variables)
-    return math.comb(int(n_variables), int(n_literals)) * signs ** int(n_literals)
+        return (1 + signs) ** n
+    k = int(whole("n_literals", n_literals, low=0))
+    return math.comb(n, k) * signs**k
 
 
 def disjunction_majority_bound(n_variables, n_literals, best_mistakes=0, beta=1 / np.e):

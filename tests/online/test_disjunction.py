@@ -141,6 +141,16 @@ def test_size_of_the_cover_does_not_depend_on_order_or_repetition(rng):
         assert again.sets.tolist() == set_cover(incidence).sets.tolist()
 
 
+def test_sparse_incidence_is_dense_incidence(rng):
+    incidence = random_cover_problem(rng, 30, 12, 0.1)
+    for form in (sp.csr_array(incidence), sp.csc_array(incidence * 2.5), incidence.tolist()):
+        assert set_cover(form).sets.tolist() == set_cover(incidence).sets.tolist()
+        X, y = set_cover_to_disjunction(form)
+        np.testing.assert_array_equal(X, incidence)
+        found = minimal_disjunction(form, y).literals
+        assert found.tolist() == set_cover(incidence).sets.tolist()
+
+
 def test_nothing_is_covered_by_nothing():
     for shape in ((0, 0), (0, 3)):
         for method in ("exact", "greedy"):
@@ -152,7 +162,8 @@ def test_nothing_is_covered_by_nothing():
     ("args", "params", "message"),
     [
         ([[1, 0], [0, 0]], {}, "No set has the element 1"),
-        ([1, 0], {}, "a row for each element"),
+        ([1, 0], {}, "Expected 2D array"),
+        ([[1, np.nan]], {}, "incidence contains NaN"),
         ([[1]], {"method": "best"}, "method must be"),
         ([[1]], {"max_nodes": 0}, "max_nodes must be"),
     ],
@@ -327,7 +338,7 @@ def test_search_that_ends_too_early_says_so(rng):
 
 
 def test_minimal_disjunction_needs_rows_and_their_classes():
-    with pytest.raises(ValueError, match="an entry for each row"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         minimal_disjunction([[0, 1]], [0, 1])
     with pytest.raises(ValueError, match="method"):
         minimal_disjunction([[0, 1]], [1], method="quick")
@@ -377,15 +388,17 @@ def test_mistakes_of_weighted_majority_never_exceed_the_bound(beta, rng):
         experts = np.array(list(itertools.combinations(range(n), k)), dtype=np.int32)
         says = np.empty(len(experts), dtype=np.uint8)
         for trial in range(3500):
-            n_trials = int(rng.integers(1, 40))
+            n_trials, n_classes = int(rng.integers(1, 40)), int(rng.choice([2, 2, 3]))
             bits = (rng.uniform(size=(n_trials, n)) < rng.uniform()).astype(np.uint8)
-            codes = bits[:, experts[rng.integers(len(experts))]].any(axis=1).astype(np.intp)
-            if trial % 4:
-                codes ^= rng.uniform(size=n_trials) < 0.15 * (trial % 4 - 1)
-            mistakes = np.zeros((1, len(experts)), dtype=np.int64)
+            codes = np.zeros(n_trials, dtype=np.intp)
+            for code in range(1, n_classes):
+                codes[bits[:, rng.choice(experts)].any(axis=1)] = code
+            noise = rng.uniform(size=n_trials) < 0.15 * (trial % 4)
+            codes[noise] = rng.integers(n_classes, size=noise.sum())
+            mistakes = np.zeros((n_classes - 1, len(experts)), dtype=np.int64)
             answers = np.empty(n_trials, dtype=np.intp)
             _literals.vote(bits, codes, experts, weights, mistakes, says, answers)
-            bound = disjunction_majority_bound(n, k, mistakes.min(), beta)
+            bound = disjunction_majority_bound(n, k, mistakes.min(axis=1), beta).sum()
             assert np.sum(answers != codes) <= bound
 
 
@@ -505,6 +518,18 @@ def test_mistakes_on_conjunctions_never_exceed_the_bound(literals, rng):
     assert most > 4
 
 
+def test_mistakes_on_any_classes_never_exceed_the_bound_of_conjunctions(rng):
+    for _ in range(10_000):
+        n, n_classes = int(rng.integers(1, 6)), int(rng.integers(2, 5))
+        bits = (rng.uniform(size=(25, n)) < rng.uniform(0.3, 1)).astype(np.uint8)
+        codes = rng.integers(n_classes, size=25) * (rng.uniform(size=25) < rng.uniform())
+        kept = np.ones((n_classes - 1, n, 2), dtype=np.uint8)
+        n_denied, answers = np.zeros(n_classes - 1, np.intp), np.empty(25, dtype=np.intp)
+        _literals.eliminate(bits, codes, kept, n_denied, answers)
+        bound = (n_classes - 1) * conjunction_bound(n) + n_denied.sum()
+        assert np.sum(answers != codes) <= bound
+
+
 def test_conjunction_learner_can_be_forced_to_its_bound():
     # The true conjunction is empty: first all ones, then one literal less each time.
     n = 7
@@ -539,7 +564,7 @@ def test_counts_of_disjunctions_are_those_of_a_list():
 
 
 def test_wrong_numbers_are_errors():
-    for n, k in ((-1, None), (2.5, None), (3, -1), (True, None), (3, 0.5)):
+    for n, k in ((-1, None), (2.5, None), (3, -1), (3, 0.5)):
         with pytest.raises(ValueError, match="whole number"):
             count_disjunctions(n, k)
     for args in ((3, 4), (0, 1), (3, 1, -1), (3, 1, 0, 0.0), (3, 1, 0, 1.0)):

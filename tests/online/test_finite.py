@@ -223,6 +223,42 @@ def test_mistakes_never_exceed_the_bound_against_a_greedy_adversary(majority, rn
         assert len(right) and mistakes <= bounded_by(majority)(n_experts)
 
 
+@pytest.mark.parametrize("learner", LEARNERS[:4], ids=str)
+def test_mistakes_with_sleeping_experts_never_exceed_the_bound(learner, rng):
+    learner = clone(learner)
+    majority = isinstance(learner, Halving)
+    when_empty = {"restart": _version_space.RESTART, "keep": _version_space.KEEP}[learner.on_empty]
+    for trial, (advice, codes, n_classes) in enumerate(random_games(rng, 10_000, False)):
+        if trial % 2:
+            advice[rng.uniform(size=advice.shape) < rng.uniform(0, 0.7)] = np.nan
+        answers, tail = sweep(advice, codes, n_classes, majority, when_empty)
+        learner.n_hypotheses_, learner.n_contradictions_ = advice.shape[1], tail[1]
+        learner._tail = tail
+        assert np.sum(answers != codes) <= learner._bound()
+
+
+@for_every_learner
+def test_mistakes_of_several_passes_never_exceed_the_bound(learner, rng):
+    for _ in range(20):
+        advice, codes = advice_of(rng, 30, 12, 2), rng.integers(2, size=30)
+        codes[:2] = 0, 1
+        model = clone(learner).set_params(max_iter=7).fit(advice, codes)
+        assert model.n_mistakes_ <= model.bound_ and model.n_iter_ == 7
+
+
+def test_half_spaces_on_a_grid_are_learned_with_few_mistakes(rng):
+    # Weights from -1, -2/3, ..., 1 in three dimensions: 343 hypotheses.
+    weights = np.array(list(itertools.product(np.linspace(-1, 1, 7), repeat=3)))
+    for trial in range(500):
+        X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
+        if trial % 2:  # points near the border are hard
+            X = X[np.argsort(np.abs(X @ weights[trial % len(weights)]))]
+        advice = (X @ weights.T >= 0).astype(float)
+        codes = advice[:, trial % len(weights)].astype(np.intp)
+        answers, _ = sweep(advice, codes, 2, True, _version_space.STOP)
+        assert np.sum(answers != codes) <= 3 * np.log2(7)
+
+
 def test_consistent_learner_can_be_forced_to_its_bound():
     for n in (1, 2, 10, 33):
         advice = 1 - np.eye(max(n - 1, 1), n)
@@ -231,18 +267,21 @@ def test_consistent_learner_can_be_forced_to_its_bound():
         assert model.n_mistakes_ <= model.bound_
 
 
-def test_expected_mistakes_in_random_order_never_exceed_the_bound(rng):
+@pytest.mark.parametrize("realizable", [True, False])
+def test_expected_mistakes_in_random_order_never_exceed_the_bound(realizable, rng):
     # 100 sequences in all 120 orders.
     orders = [np.array(order) for order in itertools.permutations(range(5))]
-    for advice, codes, n_classes in random_games(rng, 100, realizable=True):
-        advice = np.column_stack([rng.integers(n_classes, size=(len(codes), 4)), codes]) + 0.0
-        mean = np.mean(
-            [
-                np.sum(sweep(advice, codes, n_classes, False, 0, order)[0] != codes)
-                for order in orders
-            ]
-        )
-        assert mean <= consistent_bound(5, random_order=True) + 1e-12
+    for _ in range(100):
+        n_classes, n_trials = int(rng.integers(2, 4)), int(rng.integers(1, 30))
+        advice = rng.integers(n_classes, size=(n_trials, 5)).astype(float)
+        codes = rng.integers(n_classes, size=n_trials)
+        if realizable:
+            codes = advice[:, 2].astype(np.intp)
+        runs = [sweep(advice, codes, n_classes, False, 1, order) for order in orders]
+        mean = np.mean([np.sum(answers != codes) for answers, _ in runs])
+        # Restarts do not depend on the order.
+        assert len({tail[1] for _, tail in runs}) == 1
+        assert mean <= consistent_bound(5, runs[0][1][1], random_order=True) + 1e-12
 
 
 def test_bound_on_expected_mistakes_is_met_by_one_mistake_after_the_other():
@@ -427,9 +466,12 @@ def test_mistakes_on_a_grid_never_exceed_the_bound(rng):
         codes = np.searchsorted(cuts, places, side="right")
         if trial % 3 == 2:
             codes = np.where(rng.uniform(size=25) < 0.1, rng.integers(n_classes, size=25), codes)
-        answers, _, n_empty = grid_run(places, codes, n_steps, n_classes, 1)
+        answers, _, n_empty = grid_run(places, codes, n_steps, n_classes, _version_space.RESTART)
         assert trial % 3 == 2 or not n_empty.any()
         assert np.sum(answers != codes) <= grid_threshold_bound(n_steps, n_empty).sum()
+        answers, _, n_empty = grid_run(places, codes, n_steps, n_classes, _version_space.KEEP)
+        most = (n_classes - 1) * grid_threshold_bound(n_steps) + n_empty.sum()
+        assert np.sum(answers != codes) <= most
 
 
 def test_bisection_on_a_grid_meets_the_bound():
