@@ -218,6 +218,14 @@ CONFIGS = {
         {"max_iter": 2, "keep_losses": True},
     ],
     "ConjunctionLearner": [{"literals": False, "max_iter": 2, "keep_losses": True}],
+    "OnlineGradientDescentClassifier": [
+        {"loss": "logistic", "eta": 0.1, "radius": 5.0, "average": True},
+        {"multi_class": "kesler", "eta": 0.1, "keep_losses": True},
+    ],
+    "OnlineGradientDescentRegressor": [
+        {"loss": "absolute", "eta": 0.1, "radius": 5.0, "average": True},
+        {"loss": "huber", "epsilon": 1.0, "eta": 0.05, "radius": 10.0, "keep_losses": True},
+    ],
     "PassiveAggressiveClassifier": [
         {"loss": "squared_hinge", "C": 0.1, "average": True},
         {"multi_class": "kesler", "C": 0.1, "keep_losses": True},
@@ -235,11 +243,12 @@ CONFIGS = {
     "ExponentiatedGradientClassifier": [
         {"loss": "logistic", "radius": 10.0, "eta": 0.1, "keep_losses": True},
         {"loss": "square", "signed": False, "fit_intercept": False},
-        {"conservative": True, "max_iter": 20},
+        {"conservative": True, "eta": "horizon", "horizon": 300, "gradient_norm": 5.0},
     ],
     "ExponentiatedGradientRegressor": [
         {"radius": 50.0, "keep_losses": True},
         {"loss": "absolute", "signed": False, "eta": 0.1},
+        {"eta": "horizon", "horizon": 400, "gradient_norm": 100.0},
     ],
     "EllipsoidClassifier": [{"n_grid": 50, "keep_losses": True}],
     "SwitchingMultitaskExperts": [
@@ -256,6 +265,15 @@ CONFIGS = {
     "KernelOGD": [
         {"eta": "horizon", "norm": 5.0, "radius": 1.0, "horizon": 300, "keep_losses": True},
         {"kernel": ConstantKernel(2.0) * RBF(1.5), "budget": 20, "randomized": False},
+    ],
+    "MatrixCompletion": [
+        {"row_kernel": "rbf", "col_kernel": "linear", "keep_losses": True},
+        {"row_kernel": Gaussian(gamma=0.5), "n_row_features": 1, "max_basis": 20},
+        {"conservative": True, "max_iter": 3, "dimension": 20.0},
+    ],
+    "SwitchingMultitaskKernel": [
+        {"kernel": "linear", "n_modes": 3, "n_switches": 5},
+        {"gamma": "median", "complexity": 50.0, "keep_losses": True},
     ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
@@ -287,10 +305,20 @@ OWN_CONFIGS["MulticlassSVC"] = [
     {"kernel": "precomputed"},
 ]
 # Without an intercept the heavy class is not followed; without shuffling rows have an order.
+OWN_CONFIGS["SwitchingMultitaskKernel"] = [{"task_column": -1}]
 OWN_CONFIGS["Perceptron"] = [
     {"fit_intercept": False},
     {"shuffle": False, "average": True},
     {"early_stopping": True, "validation_fraction": 0.3},
+]
+# scikit-learn's checks call partial_fit, which must be told the horizon.
+OWN_CONFIGS["OnlineGradientDescentClassifier"] = [
+    {"fit_intercept": False, "conservative": True, "eta": 0.5},
+    {"eta": "horizon", "radius": 3.0, "horizon": 400, "gradient_norm": 5.0},
+]
+OWN_CONFIGS["OnlineGradientDescentRegressor"] = [
+    {"loss": "epsilon_insensitive", "fit_intercept": False, "radius": 1.0},
+    {"loss": "absolute", "eta": "horizon", "radius": 3.0, "horizon": 400, "gradient_norm": 5.0},
 ]
 OWN_CONFIGS["PassiveAggressiveClassifier"] = [
     {"fit_intercept": False, "C": float("inf"), "max_iter": 20},
@@ -300,9 +328,6 @@ OWN_CONFIGS["PassiveAggressiveRegressor"] = [
     {"shuffle": False, "C": float("inf"), "max_iter": 20},
     {"early_stopping": True, "validation_fraction": 0.3},
 ]
-# What the horizon is, only fit knows.
-for name in ("ExponentiatedGradientClassifier", "ExponentiatedGradientRegressor"):
-    OWN_CONFIGS[name] = [{"eta": "horizon"}]
 OWN_CONFIGS["EllipsoidClassifier"] = [{"fit_intercept": False}]
 # No intercept, or few vectors in the order of time, where the checks expect a good score.
 OWN_CONFIGS["KernelPerceptron"] = [

@@ -37,7 +37,13 @@ def squared_norms(X):
 
 
 def look(loss, scores, targets):
-    """Return the values and the slopes of a loss at scores."""
+    """Return the values and the slopes of a loss at scores.
+
+    A loss that is not compiled has the methods ``loss`` and ``gradient``.
+    """
+    if not isinstance(loss, _sweeps.Loss):
+        values, slopes = loss.loss(scores, targets), loss.gradient(scores, targets)
+        return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
     values, slopes = np.empty(len(scores)), np.empty(len(scores))
     _sweeps.look(loss, scores, targets, values, slopes)
     return values, slopes
@@ -46,9 +52,9 @@ def look(loss, scores, targets):
 class AdditiveMixin:
     """The state of additive learners and their trials.
 
-    ``_loss()`` returns the loss that is stepped down, ``_rule()`` how far. ``_weights`` and
-    ``_sums`` have a row for each weight vector, ``_tails`` too; see the compiled sweeps for what
-    they hold.
+    ``_loss()`` returns the loss that is stepped down, ``_rule()`` how far it is stepped.
+    ``_weights`` and ``_sums`` have a row for each weight vector, ``_tails`` too; see the compiled
+    sweeps for what they hold.
     """
 
     _mutable = ("_weights", "_sums", "_tails", "_biases")
@@ -68,6 +74,10 @@ class AdditiveMixin:
     def _first_averaged(self):
         """The number of the first trial whose weights count in the average; zero: no average."""
         return int(self.average)
+
+    def _loss_of(self, k):
+        """Return the loss that weight vector ``k`` steps down."""
+        return self._loss()
 
     def _rules(self):
         """Return the rule of each weight vector."""
@@ -182,12 +192,21 @@ class ClassScoresMixin:
         return signs
 
     def _views(self, scores, codes):
-        """Return scores and targets, each as many as there are trials, as losses see them."""
+        """Return scores and targets as losses see them: for each vector, or for all together."""
         if not self._together:
             return [(scores[:, k], self._signs(codes, k)) for k in range(scores.shape[1])]
         rows, others = np.arange(len(codes)), scores.copy()
         others[rows, codes] = -np.inf
         return [(scores[rows, codes] - others.max(axis=1), np.ones(len(codes)))]
+
+    def _pull(self, scores, codes, slopes):
+        """Return the slopes by scores, given those of the views."""
+        if not self._together:
+            return np.stack(slopes, axis=1)
+        rows, others, pull = np.arange(len(codes)), scores.copy(), np.zeros_like(scores)
+        others[rows, codes] = -np.inf
+        pull[rows, codes], pull[rows, others.argmax(axis=1)] = slopes[0], -slopes[0]
+        return pull
 
     def decision_function(self, X):
         """Return the scores of samples.
@@ -228,17 +247,17 @@ class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMix
     """Additive learners that classify."""
 
     def _play(self, X, codes, weight=NO_WEIGHT):
-        rows, loss = as_rows(X), self._loss()
+        rows = as_rows(X)
         scores = np.empty((len(codes), self._n_vectors()))
         if self._together:
-            weight = self._trial_weights(codes, None, weight)
+            weight, loss = self._trial_weights(codes, None, weight), self._loss_of(0)
             return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
         played = [
             self._play_one(
                 rows,
                 self._signs(codes, k),
                 self._trial_weights(codes, k, weight),
-                loss,
+                self._loss_of(k),
                 rule,
                 k,
                 scores,
@@ -267,12 +286,14 @@ class LinearRegressorMixin(AdditiveMixin, OnlineRegressorMixin):
 
     def _play(self, X, y, weight=NO_WEIGHT):
         scores = np.empty((len(y), 1))
-        rule = self._rules()[0]
-        return scores, self._play_one(as_rows(X), y, weight, self._loss(), rule, 0, scores)
+        loss, rule = self._loss_of(0), self._rules()[0]
+        return scores, self._play_one(as_rows(X), y, weight, loss, rule, 0, scores)
 
     def _views(self, scores, y):
-        """Return scores and targets as losses see them."""
         return [(scores[:, 0], y)]
+
+    def _pull(self, scores, y, slopes):
+        return slopes[0][:, None]
 
     def _losses(self, scores, y):
         return look(self._loss(), scores[:, 0], y)[0]

@@ -319,8 +319,7 @@ class OnlineRegressorMixin(OnlineMixin):
 
     def _read(self, X, y, reset):
         X = self._read_samples(X, reset)
-        y = np.asarray(self._read_targets(X, y), dtype=np.float64)
-        return X, y
+        return X, np.ascontiguousarray(self._read_targets(X, y), dtype=np.float64)
 
 
 class OnlineClassifierMixin(OnlineMixin):

@@ -130,6 +130,25 @@ cdef class Huber(Loss):
         return self.width if residual > 0 else -self.width
 
 
+cdef class Rounded(Loss):
+    """Another loss, not negative, without its kink at zero: at most half a width less."""
+
+    cdef Loss loss
+    cdef double width
+
+    def __init__(self, Loss loss, double width):
+        self.loss, self.width = loss, width
+
+    cdef double slope(self, double score, double target, double* value) noexcept nogil:
+        cdef double slope = self.loss.slope(score, target, value)
+        cdef double height = value[0]
+        if height >= self.width:
+            value[0] = height - self.width / 2
+            return slope
+        value[0] = height * height / (2 * self.width)
+        return slope * height / self.width
+
+
 cdef class Given(Loss):
     """A value and a slope that were found elsewhere."""
 
