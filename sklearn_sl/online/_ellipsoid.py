@@ -147,13 +147,20 @@ class EllipsoidClassifier(EstimatorMixin, ScoringClassifierMixin, ClassifierMixi
         self.max_iter = max_iter
         self.keep_losses = keep_losses
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Of classes that no plane separates the center says little.
+        tags.classifier_tags.poor_score = True
+        return tags
+
     @property
     def _sample_checks(self):
         return {**SAMPLES, "accept_sparse": False}
 
     @property
     def _width(self):
-        return self._n_vectors()
+        # An update costs much more than a score.
+        return self._n_vectors() * (1 + self._centers.shape[1] // 8)
 
     def _begin(self, X):
         n_vectors, d = self._n_vectors(), X.shape[1] + self.fit_intercept

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite
 
-from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _multiplicative, _sweeps
 from sklearn_sl.online._linear import look
 from sklearn_sl.online._protocol import as_rows
-from sklearn_sl.online._scores import ScoringClassifierMixin, ScoringRegressorMixin
+from sklearn_sl.online._scores import ScoringClassifierMixin, ScoringRegressorMixin, linear_scores
 
 ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
     _multiplicative.GRADIENT_TAIL
@@ -23,9 +23,8 @@ class ExponentiatedMixin:
     """The state of exponentiated gradients and their trials.
 
     ``_sums``, ``_weights``, ``_masses`` and ``_tails`` have a row for each weight vector; see the
-    compiled sweep for what they hold. ``_loss()`` returns the loss, ``_steepest(largest, y)`` its
-    largest slope.
-    """
+    compiled sweep for what they hold. ``_loss()`` returns the loss,
+    ``_targets_of_vectors(targets)`` what it compares the scores of each vector with."""
 
     _mutable = ("_sums", "_weights", "_masses", "_tails")
     # Whether only mistakes are learned from.
@@ -35,36 +34,50 @@ class ExponentiatedMixin:
     def _width(self):
         return self._n_vectors()
 
-    @property
-    def _log_weights(self):
-        """The logarithm of the number of weights of a vector; not zero."""
-        return np.log(max(2, self._sums.shape[1] * (1 + self.signed)))
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and pass over the trials until a pass has no gradient.
 
-    def _begin(self, X):
-        shape = (self._n_vectors(), X.shape[1] + self.fit_intercept)
-        self._sums, self._weights = np.zeros(shape), np.zeros(shape)
-        self._masses = np.zeros(shape if self.signed else (shape[0], 0))
-        self._tails = np.zeros((shape[0], _multiplicative.GRADIENT_TAIL))
-        if self.eta == "horizon":
-            self._tails[:, ETA] = np.sqrt(2 * self._log_weights / self._squares)
-        elif self.eta != "anytime":
-            self._tails[:, ETA] = self.eta
-        for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
-            _multiplicative.weigh(*state, self.signed)
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
 
-    def _fit_passes(self, X, targets, max_iter):
-        if self.eta == "horizon":
-            self._squares = self._largest_gradient(X, targets) ** 2 * len(targets) * max_iter
-        super()._fit_passes(X, targets, max_iter)
-        self.__dict__.pop("_squares", None)
+        y : array-like of shape (n_samples,)
+            Targets.
 
-    def _go_on(self, X, y, *args, **params):
-        if self.eta == "horizon":
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        X, targets = self._read(X, y, reset=True)
+        self._first_eta = self._rate(X, targets)
+        self._fit_passes(X, targets, self.max_iter)
+        if not self._conservative:
+            self._set_comparator(X, targets)
+        return self
+
+    def _go_on(self, *args):
+        super()._go_on(*args)
+        self.regret_ = self.comparator_ = None
+
+    def _rate(self, X, targets=None):
+        """Return the learning rate of the first trial."""
+        if self.eta != "horizon":
+            return 0.0 if self.eta == "anytime" else float(self.eta)
+        n_trials, gradient = self.horizon, self.gradient_norm
+        if targets is None and None in (n_trials, gradient):
             raise ValueError(
-                'eta="horizon" is for fit, which knows how many trials there will be and how large '
-                'they are: use eta="anytime" or a number for partial_fit.'
+                'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
+                "know the trials to come."
             )
-        super()._go_on(X, y, *args, **params)
+        if n_trials is None:
+            n_trials = X.shape[0] * self.max_iter
+        if gradient is None:
+            gradient = self._largest_gradient(X, targets)
+        n_weights = self._n_weights(X.shape[1])
+        return float(np.sqrt(2 * np.log(n_weights) / n_trials)) / (gradient or 1.0)
 
     def _largest_gradient(self, X, targets):
         """Return a bound on the entries of the gradients."""
@@ -72,7 +85,28 @@ class ExponentiatedMixin:
         largest = max(values.max(initial=float(self.fit_intercept)), -values.min(initial=0.0))
         if not np.isfinite(largest):
             assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
-        return (largest * self._steepest(largest, targets)) or 1.0
+        # The slope of a convex loss is largest at one of the ends.
+        ends = [np.full(len(targets), sign * self.radius * largest) for sign in (-1.0, 1.0)]
+        slopes = [
+            look(self._loss(), end, target)[1]
+            for end in ends
+            for target in self._targets_of_vectors(targets)
+        ]
+        return float(largest * np.abs(slopes).max())
+
+    def _n_weights(self, n_features):
+        """Return the number of weights of a vector; at least two, whose logarithm is not zero."""
+        return max(2, (n_features + self.fit_intercept) * (1 + self.signed))
+
+    def _begin(self, X):
+        shape = (self._n_vectors(), X.shape[1] + self.fit_intercept)
+        self._sums, self._weights = np.zeros(shape), np.zeros(shape)
+        self._masses = np.zeros(shape if self.signed else (shape[0], 0))
+        self._tails = np.zeros((shape[0], _multiplicative.GRADIENT_TAIL))
+        self._tails[:, ETA] = self._first_eta if hasattr(self, "_first_eta") else self._rate(X)
+        for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
+            _multiplicative.weigh(*state, self.signed)
+        self.regret_ = self.comparator_ = None
 
     def _play_one(self, rows, targets, k, scores):
         """Play trials with weight vector ``k``; return how many."""
@@ -84,7 +118,7 @@ class ExponentiatedMixin:
             self.eta == "anytime",
             self.signed,
             self.radius,
-            self._log_weights,
+            np.log(self._n_weights(self.n_features_in_)),
             self._sums[k],
             self._weights[k],
             self._masses[k],
@@ -105,20 +139,53 @@ class ExponentiatedMixin:
             self.intercept_ = weights[:, n_features]
         self.eta_ = self._tails[:, ETA].copy()
         self.n_updates_ = self._n_changes()
-        self._set_regret()
+        paid = self._tails[:, PAID] - (self._best_vertices() * self._sums).sum(axis=1)
+        self.linear_regret_ = float(paid.sum())
+        learned = self._tails[self._tails[:, N_GRADIENTS] > 0]
+        log_weights = np.log(self._n_weights(n_features))
+        bounds = log_weights / learned[:, LAST_ETA] + learned[:, RATED_VARIATION] / 2
+        self.regret_bound_ = float(self.radius * bounds.sum())
 
-    def _set_regret(self):
-        """Set the regret of the linear losses, its comparator and its bound."""
+    def _best_vertices(self):
+        """Return for each vector the weights that go best with all gradients."""
         rows = np.arange(len(self._sums))
         best = (np.abs(self._sums) if self.signed else -self._sums).argmax(axis=1)
+        vertices = np.zeros(self._sums.shape)
         signs = -np.sign(self._sums[rows, best]) if self.signed else 1.0
-        self.comparator_ = np.zeros(self._sums.shape)
-        self.comparator_[rows, best] = self.radius * signs
-        paid = self._tails[:, PAID] - (self.comparator_ * self._sums).sum(axis=1)
-        self.regret_ = float(paid.sum())
-        learned = self._tails[self._tails[:, N_GRADIENTS] > 0]
-        bounds = self._log_weights / learned[:, LAST_ETA] + learned[:, RATED_VARIATION] / 2
-        self.regret_bound_ = float(self.radius * bounds.sum())
+        vertices[rows, best] = self.radius * signs
+        return vertices
+
+    def _set_comparator(self, X, targets):
+        """Set the regret relative to the last weights, or to the best single features."""
+        last = self._weights * (self.radius / self._tails[:, TOTAL, None])
+        candidates = [last, self._best_vertices()]
+        losses = np.array([self._losses_of(weights, X, targets) for weights in candidates])
+        best = losses.argmin(axis=0)
+        self.comparator_ = np.where(best[:, None] == 0, *candidates)
+        self.regret_ = self.cumulative_loss_ - self.n_iter_ * float(losses.min(axis=0).sum())
+
+    def _losses_of(self, weights, X, targets):
+        """Return the loss of each vector in one pass."""
+        constant = weights[:, -1] if self.fit_intercept else 0.0
+        scores = linear_scores(X, weights[:, : X.shape[1]], constant)
+        return [
+            look(self._loss(), scores[:, k], target)[0].sum()
+            for k, target in enumerate(self._targets_of_vectors(targets))
+        ]
+
+    def _losses(self, scores, targets):
+        return sum(
+            look(self._loss(), scores[:, k], target)[0]
+            for k, target in enumerate(self._targets_of_vectors(targets))
+        )
+
+    def _play(self, X, targets):
+        rows, scores = as_rows(X), np.empty((len(targets), self._n_vectors()))
+        played = [
+            self._play_one(rows, target, k, scores)
+            for k, target in enumerate(self._targets_of_vectors(targets))
+        ]
+        return scores, min(played)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -146,12 +213,13 @@ class ExponentiatedGradientClassifier(
     **The theorem.** For every ``u`` with ``||u||_1 <= U`` (for EG, ``u >= 0`` with the sum ``U``),
     and ``n`` weights, which is twice the number of features for EG+-, the losses satisfy::
 
-        sum_t l_t(w_t.x_t) - l_t(u.x_t) <= regret_ <= U ln(n) / eta + U / 2 sum_t eta G_t^2
+        sum_t l_t(w_t.x_t) - l_t(u.x_t) <= sum_t g_t.(w_t - u)
+                                        <= U ln(n) / eta + U / 2 sum_t eta ||g_t||^2
 
-    where ``G_t`` is the largest entry of the gradient of trial ``t``; this is ``regret_bound_``. It
-    depends on the largest feature and the logarithm of their number, not on the Euclidean norm:
-    good for few relevant features among many. ``regret_`` is the largest sum of ``g_t.(w_t - u)``
-    over all ``u``: no weights have a total loss less than ``cumulative_loss_ - regret_``.
+    with the largest entry of a gradient as its norm. The last line is ``regret_bound_``; it depends
+    on the largest feature and the logarithm of their number, so that few relevant features are
+    found among many. The largest of the sums in the middle, over all ``u``, is ``linear_regret_``:
+    no weights at all have a total loss less than ``cumulative_loss_ - linear_regret_``.
 
     **The learning rate.** "horizon" is ``eta = sqrt(2 ln(n) / (m X^2))`` for ``m`` trials with
     gradients up to ``X``, which ``fit`` knows beforehand: the regret is at most
@@ -172,6 +240,12 @@ class ExponentiatedGradientClassifier(
 
     signed : bool, default=True
         Whether there are weights of both signs (EG+-), or only positive ones (EG).
+
+    horizon : int or None, default=None
+        The number of trials that "horizon" reckons with. None: those of ``fit``.
+
+    gradient_norm : float or None, default=None
+        The largest entry of a gradient that "horizon" reckons with. None: ``fit`` finds a bound.
 
     fit_intercept : bool, default=True
         Whether there is one more feature, which is always one. Its weight is one of those with the
@@ -211,16 +285,20 @@ class ExponentiatedGradientClassifier(
     loss_curve_ : ndarray of shape (n_trials_,)
         The loss of each trial, if ``keep_losses``.
 
-    regret_ : float
-        The largest sum of ``g_t.(w_t - u)`` over all ``u``, at least the regret of the losses; of
-        all classes if there are more than two.
+    regret_ : float or None
+        ``cumulative_loss_`` minus the loss of ``comparator_``. None if ``conservative``, and after
+        ``partial_fit``, which does not keep its samples.
+
+    linear_regret_ : float
+        The largest sum of ``g_t.(w_t - u)`` over all ``u``, not less than the regret against any
+        comparator; the sum for all classes if there are more than two.
 
     regret_bound_ : float
-        The theorem's bound on it.
+        The theorem's bound on both.
 
-    comparator_ : ndarray of shape (n_vectors, n_weights)
-        The ``u`` for which the sum is ``regret_``, with the intercept in the last column: a single
-        feature has all the weight.
+    comparator_ : ndarray of shape (n_vectors, n_weights) or None
+        The last weights, or those with a single feature that go best with the gradients, whatever
+        has less loss in hindsight; the intercept is in the last column. None where ``regret_`` is.
 
     n_trials_ : int
         The number of trials.
@@ -261,8 +339,10 @@ class ExponentiatedGradientClassifier(
     >>> from sklearn_sl.online import ExponentiatedGradientClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = ExponentiatedGradientClassifier(radius=5.0).fit(scale(X), y)
-    >>> model.score(scale(X), y) > 0.95, model.regret_ <= model.regret_bound_
-    (True, True)
+    >>> model.score(scale(X), y) > 0.95
+    True
+    >>> model.regret_ <= model.linear_regret_ <= model.regret_bound_
+    True
     """
 
     _parameter_constraints = {
@@ -270,6 +350,8 @@ class ExponentiatedGradientClassifier(
         "radius": [Interval(Real, 0, None, closed="neither")],
         "eta": [StrOptions({"anytime", "horizon"}), Interval(Real, 0, None, closed="neither")],
         "signed": ["boolean"],
+        "horizon": [Interval(Integral, 1, None, closed="left"), None],
+        "gradient_norm": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],
         "conservative": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -283,6 +365,8 @@ class ExponentiatedGradientClassifier(
         radius=1.0,
         eta="anytime",
         signed=True,
+        horizon=None,
+        gradient_norm=None,
         fit_intercept=True,
         conservative=False,
         max_iter=10,
@@ -292,6 +376,8 @@ class ExponentiatedGradientClassifier(
         self.radius = radius
         self.eta = eta
         self.signed = signed
+        self.horizon = horizon
+        self.gradient_norm = gradient_norm
         self.fit_intercept = fit_intercept
         self.conservative = conservative
         self.max_iter = max_iter
@@ -315,21 +401,8 @@ class ExponentiatedGradientClassifier(
         }
         return kinds[self.loss]()
 
-    def _steepest(self, largest, codes):
-        return 2 * (self.radius * largest + 1) if self.loss == "square" else 1.0
-
-    def _play(self, X, codes):
-        rows, scores = as_rows(X), np.empty((len(codes), self._n_vectors()))
-        played = [
-            self._play_one(rows, self._signs(codes, k), k, scores) for k in range(scores.shape[1])
-        ]
-        return scores, min(played)
-
-    def _losses(self, scores, codes):
-        return sum(
-            look(self._loss(), scores[:, k], self._signs(codes, k))[0]
-            for k in range(scores.shape[1])
-        )
+    def _targets_of_vectors(self, codes):
+        return [self._signs(codes, k) for k in range(self._n_vectors())]
 
 
 class ExponentiatedGradientRegressor(
@@ -345,7 +418,7 @@ class ExponentiatedGradientRegressor(
     so that ``||w||_1 <= U``: ``signed=True``. Those of EG are positive with the sum ``U``, a
     mixture of the features: ``signed=False``. The theorem and the learning rates are those of
     :class:`ExponentiatedGradientClassifier`: the sum of the losses exceeds that of any weights with
-    ``||u||_1 <= U`` by at most ``regret_ <= regret_bound_``.
+    ``||u||_1 <= U`` by at most ``linear_regret_ <= regret_bound_``.
 
     Parameters
     ----------
@@ -361,6 +434,12 @@ class ExponentiatedGradientRegressor(
 
     signed : bool, default=True
         Whether there are weights of both signs (EG+-), or only positive ones (EG).
+
+    horizon : int or None, default=None
+        The number of trials that "horizon" reckons with. None: those of ``fit``.
+
+    gradient_norm : float or None, default=None
+        The largest entry of a gradient that "horizon" reckons with. None: ``fit`` finds a bound.
 
     fit_intercept : bool, default=True
         Whether there is one more feature, which is always one. Its weight is one of those with the
@@ -389,15 +468,20 @@ class ExponentiatedGradientRegressor(
     loss_curve_ : ndarray of shape (n_trials_,)
         The loss of each trial, if ``keep_losses``.
 
-    regret_ : float
-        The largest sum of ``g_t.(w_t - u)`` over all ``u``, at least the regret of the losses.
+    regret_ : float or None
+        ``cumulative_loss_`` minus the loss of ``comparator_``. None after ``partial_fit``, which
+        does not keep its samples.
+
+    linear_regret_ : float
+        The largest sum of ``g_t.(w_t - u)`` over all ``u``, not less than the regret against any
+        comparator.
 
     regret_bound_ : float
-        The theorem's bound on it.
+        The theorem's bound on both.
 
-    comparator_ : ndarray of shape (1, n_weights)
-        The ``u`` for which the sum is ``regret_``, with the intercept in the last column: a single
-        feature has all the weight.
+    comparator_ : ndarray of shape (1, n_weights) or None
+        The last weights, or those with a single feature that go best with the gradients, whatever
+        has less loss in hindsight; the intercept is in the last column. None where ``regret_`` is.
 
     n_trials_ : int
         The number of trials.
@@ -436,7 +520,7 @@ class ExponentiatedGradientRegressor(
     >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, 1000))
     >>> y = X[:, 0] - X[:, 1] + 2 * X[:, 2]
     >>> model = ExponentiatedGradientRegressor(radius=4.0).fit(X, y)
-    >>> model.coef_[:3].round(1), model.regret_ <= model.regret_bound_
+    >>> model.coef_[:3].round(1), model.regret_ <= model.linear_regret_ <= model.regret_bound_
     (array([ 1., -1.,  2.]), True)
     """
 
@@ -445,6 +529,8 @@ class ExponentiatedGradientRegressor(
         "radius": [Interval(Real, 0, None, closed="neither")],
         "eta": [StrOptions({"anytime", "horizon"}), Interval(Real, 0, None, closed="neither")],
         "signed": ["boolean"],
+        "horizon": [Interval(Integral, 1, None, closed="left"), None],
+        "gradient_norm": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "keep_losses": ["boolean"],
@@ -457,6 +543,8 @@ class ExponentiatedGradientRegressor(
         radius=1.0,
         eta="anytime",
         signed=True,
+        horizon=None,
+        gradient_norm=None,
         fit_intercept=True,
         max_iter=10,
         keep_losses=False,
@@ -465,6 +553,8 @@ class ExponentiatedGradientRegressor(
         self.radius = radius
         self.eta = eta
         self.signed = signed
+        self.horizon = horizon
+        self.gradient_norm = gradient_norm
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.keep_losses = keep_losses
@@ -481,17 +571,8 @@ class ExponentiatedGradientRegressor(
     def _loss(self):
         return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()
 
-    def _steepest(self, largest, y):
-        if self.loss == "absolute":
-            return 1.0
-        return 2 * (self.radius * largest + np.abs(y).max())
-
-    def _play(self, X, y):
-        scores = np.empty((len(y), 1))
-        return scores, self._play_one(as_rows(X), y, 0, scores)
-
-    def _losses(self, scores, y):
-        return look(self._loss(), scores[:, 0], y)[0]
+    def _targets_of_vectors(self, y):
+        return [y]
 
     def _finish(self):
         super()._finish()

@@ -405,7 +405,7 @@ def weigh(double[::1] sums, double[::1] weights, double[::1] masses, double[::1]
 
 def sweep_gradient(
     Rows rows,
-    const double[::1] targets,
+    const double[:] targets,
     Loss loss,
     bint conservative,
     bint adaptive,
