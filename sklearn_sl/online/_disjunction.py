@@ -19,6 +19,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _literals
 from sklearn_sl.online._finite import ClassAnswersMixin, dense
 from sklearn_sl.online._set_cover import CoverSearch
+from sklearn_sl.theory._experts import weighted_majority_bound
 from sklearn_sl.theory._finite_class import conjunction_bound, count_disjunctions
 
 # Numbers that a slice of a search looks at, and multiplications of a product of matrices: a few
@@ -781,9 +782,8 @@ class DisjunctionWeightedMajority(
     def _finish(self):
         self.expert_mistakes_ = self._mistakes
         self.best_expert_ = self._mistakes.argmin(axis=1)
-        least = self._mistakes.min(axis=1)
-        losses = np.log(1 / self.beta) * least + np.log(len(self.experts_))
-        self.bound_ = float(np.sum(losses) / np.log(2 / (1 + self.beta)))
+        bounds = weighted_majority_bound(self._mistakes.min(axis=1), len(self.experts_), self.beta)
+        self.bound_ = float(bounds.sum())
 
 
 class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator):

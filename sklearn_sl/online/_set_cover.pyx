@@ -4,6 +4,8 @@ import numpy as np
 
 from libc.math cimport ceil
 
+# (A build with checks takes no ``+=`` of attributes without the lock of the interpreter.)
+
 # Bounds are sums of fractions: so much less than an integer is that integer.
 cdef double ROUNDING = 1e-9
 
@@ -90,7 +92,7 @@ cdef class CoverSearch:
         while True:
             if self.arrived:
                 self.arrived = False
-                self.n_nodes += 1
+                self.n_nodes = self.n_nodes + 1
                 self.next_option[self.depth] = self.n_options[self.depth] = 0
                 if self.n_uncovered == 0:
                     return True
@@ -104,7 +106,7 @@ cdef class CoverSearch:
                 self._close(s, 1)
                 self._take(s)
                 self.taken[self.depth] = s
-                self.depth += 1
+                self.depth = self.depth + 1
                 self.arrived = True
             else:
                 # All options were tried: they are open again for the nodes above.
@@ -113,7 +115,7 @@ cdef class CoverSearch:
                     self._close(self.options[self.depth, self.n_options[self.depth]], -1)
                 if self.depth == 0:
                     return False
-                self.depth -= 1
+                self.depth = self.depth - 1
                 self._drop(self.taken[self.depth])
 
     cdef void _close(self, Py_ssize_t s, Py_ssize_t change) noexcept nogil:
@@ -130,7 +132,7 @@ cdef class CoverSearch:
             e = self.elements[i]
             self.n_taken[e] += 1
             if self.n_taken[e] == 1:
-                self.n_uncovered -= 1
+                self.n_uncovered = self.n_uncovered - 1
                 for j in range(self.starts[e], self.starts[e + 1]):
                     self.n_fresh[self.sets[j]] -= 1
 
@@ -141,7 +143,7 @@ cdef class CoverSearch:
             e = self.elements[i]
             self.n_taken[e] -= 1
             if self.n_taken[e] == 0:
-                self.n_uncovered += 1
+                self.n_uncovered = self.n_uncovered + 1
                 for j in range(self.starts[e], self.starts[e + 1]):
                     self.n_fresh[self.sets[j]] += 1
 
