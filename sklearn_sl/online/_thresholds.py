@@ -130,8 +130,8 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     _parameter_constraints = {
         # Twice a place must be an integer of 64 bits, and a place a double.
         "n_steps": [Interval(Integral, 1, 2**52, closed="both")],
-        "low": [Interval(Real, None, None, closed="neither")],
-        "high": [Interval(Real, None, None, closed="neither")],
+        "low": [Interval(Real, -1e300, 1e300, closed="both")],
+        "high": [Interval(Real, -1e300, 1e300, closed="both")],
         "feature": [Interval(Integral, 0, None, closed="left")],
         "on_empty": [StrOptions(set(WHEN_EMPTY))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -175,8 +175,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         """Return the nearest points of the grid."""
         x = X[:, [self.feature]].toarray()[:, 0] if sp.issparse(X) else X[:, self.feature]
         x = np.clip(x.astype(np.float64), self.low, self.high)
-        # Halves, so that no difference is infinite.
-        share = (x / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        share = (x - self.low) / (self.high - self.low)
         return np.clip(np.floor(share * self.n_steps + 0.5), 0, self.n_steps).astype(np.int64)
 
     def _trials(self, X, codes, answers):
@@ -190,8 +189,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         )
 
     def _finish(self):
-        step = (self.high / 2 - self.low / 2) / self.n_steps
-        self.intervals_ = self.low + self._ends * step
+        self.intervals_ = self.low + self._ends * ((self.high - self.low) / (2 * self.n_steps))
         self.thresholds_ = self.intervals_.mean(axis=1)
         self.n_consistent_ = (self._ends[:, 1] - self._ends[:, 0]) // 2 + 1
         self.n_contradictions_ = self._n_empty.copy()

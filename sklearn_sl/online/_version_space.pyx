@@ -26,9 +26,9 @@ cpdef enum:
 cdef inline Py_ssize_t _code(double advice, double threshold, Py_ssize_t last) noexcept nogil:
     """Return the class that a number stands for: -1 for none while asleep, beyond last for none."""
     cdef double above = advice - threshold
-    if isnan(above):
+    if isnan(advice):
         return -1
-    if isinf(above):
+    if isinf(advice):
         return last + 1
     if above < 0:
         return 0

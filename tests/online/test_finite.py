@@ -367,6 +367,17 @@ def test_hypotheses_can_abstain_and_say_what_is_no_class():
     model = Halving(hypotheses=says).partial_fit(X, [0.0, 1.0], classes=[0.0, 1.0])
     assert model.version_space_.tolist() == [False, True]
     assert ConsistentLearner(says).fit(X, [0, 1]).version_space_.tolist() == [False, True]
+    # Numbers where labels are strings.
+    model = Halving(says[:1]).fit(X, ["a", "b"])
+    assert model.n_contradictions_ == 2 and model.predict(X).tolist() == ["b", "b"]
+
+
+def test_advice_and_thresholds_of_any_scale_are_read():
+    X = [[1.7e308, -1.7e308, 5e-324], [-1.7e308, 1.7e308, 0.0]]
+    for threshold, sides in ((-1e308, [1, 0, 1]), (5e-324, [1, 0, 1]), (1e308, [1, 0, 0])):
+        model = Halving(threshold=threshold, on_empty="keep")
+        model.partial_fit(X[:1], [1], classes=[0, 1])
+        assert model.version_space_.tolist() == [side == 1 for side in sides]
 
 
 def test_hypotheses_see_sparse_samples_as_they_are(rng):
@@ -498,7 +509,7 @@ def test_grid_blocks_are_the_whole(rng):
     np.testing.assert_array_equal(blocks.predict(sp.csr_array(X)), whole.predict(X))
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e306])
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
 def test_grid_of_any_scale_gives_the_same(scale, rng):
     X = rng.integers(-10, 11, size=(200, 1)) / 10.0
     y = X[:, 0] >= 0.25
