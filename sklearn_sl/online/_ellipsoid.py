@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_sl._sklearn import Interval
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _multiplicative
-from sklearn_sl.online._protocol import SAMPLES, as_rows
-from sklearn_sl.online._scores import ScoringClassifierMixin
+from sklearn_sl.online._linear import ClassScoresMixin, LinearScoresMixin
+from sklearn_sl.online._protocol import SAMPLES, OnlineClassifierMixin, as_rows
 from sklearn_sl.theory._winnow import ellipsoid_bound, ellipsoid_volume_ratio
 
 LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_multiplicative.ELLIPSOID_TAIL)
@@ -17,7 +17,14 @@ LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_multiplicative.ELLIPSOID
 FINEST = 2**26
 
 
-class EllipsoidClassifier(EstimatorMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstimator):
+class EllipsoidClassifier(
+    EstimatorMixin,
+    LinearScoresMixin,
+    ClassScoresMixin,
+    OnlineClassifierMixin,
+    ClassifierMixin,
+    BaseEstimator,
+):
     """Linear classification by the ellipsoid method.
 
     The weights that are sought are in the ellipsoid ``{v : (v - w)' A^-1 (v - w) <= 1}``, at first
@@ -140,6 +147,7 @@ class EllipsoidClassifier(EstimatorMixin, ScoringClassifierMixin, ClassifierMixi
         "keep_losses": ["boolean"],
     }
     _mutable = ("_centers", "_factors", "_tails")
+    _together = False
 
     def __init__(self, *, fit_intercept=True, n_grid=2**26, max_iter=100, keep_losses=False):
         self.fit_intercept = fit_intercept

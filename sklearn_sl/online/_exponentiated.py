@@ -10,25 +10,30 @@ from sklearn.utils import assert_all_finite
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _multiplicative, _sweeps
-from sklearn_sl.online._linear import look
-from sklearn_sl.online._protocol import as_rows
-from sklearn_sl.online._scores import ScoringClassifierMixin, ScoringRegressorMixin, linear_scores
+from sklearn_sl.online._linear import (
+    ClassScoresMixin,
+    LinearScoresMixin,
+    NumberScoresMixin,
+    linear_scores,
+    look,
+)
+from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin, as_rows
 
 ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
     _multiplicative.GRADIENT_TAIL
 )
 
 
-class ExponentiatedMixin:
+class ExponentiatedMixin(LinearScoresMixin):
     """The state of exponentiated gradients and their trials.
 
     ``_sums``, ``_weights``, ``_masses`` and ``_tails`` have a row for each weight vector; see the
-    compiled sweep for what they hold. ``_loss()`` returns the loss,
-    ``_targets_of_vectors(targets)`` what it compares the scores of each vector with."""
+    compiled sweep for what they hold. ``_loss()`` returns the loss.
+    """
 
     _mutable = ("_sums", "_weights", "_masses", "_tails")
-    # Whether only mistakes are learned from.
-    _conservative = False
+    # Whether only mistakes are learned from, and whether weight vectors change together.
+    _conservative = _together = False
 
     @property
     def _width(self):
@@ -86,11 +91,12 @@ class ExponentiatedMixin:
         if not np.isfinite(largest):
             assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
         # The slope of a convex loss is largest at one of the ends.
-        ends = [np.full(len(targets), sign * self.radius * largest) for sign in (-1.0, 1.0)]
+        ends = [
+            np.full((len(targets), self._n_vectors()), sign * self.radius * largest)
+            for sign in (-1.0, 1.0)
+        ]
         slopes = [
-            look(self._loss(), end, target)[1]
-            for end in ends
-            for target in self._targets_of_vectors(targets)
+            look(self._loss(), *view)[1] for end in ends for view in self._views(end, targets)
         ]
         return float(largest * np.abs(slopes).max())
 
@@ -168,22 +174,16 @@ class ExponentiatedMixin:
         """Return the loss of each vector in one pass."""
         constant = weights[:, -1] if self.fit_intercept else 0.0
         scores = linear_scores(X, weights[:, : X.shape[1]], constant)
-        return [
-            look(self._loss(), scores[:, k], target)[0].sum()
-            for k, target in enumerate(self._targets_of_vectors(targets))
-        ]
+        return [look(self._loss(), *view)[0].sum() for view in self._views(scores, targets)]
 
     def _losses(self, scores, targets):
-        return sum(
-            look(self._loss(), scores[:, k], target)[0]
-            for k, target in enumerate(self._targets_of_vectors(targets))
-        )
+        return sum(look(self._loss(), *view)[0] for view in self._views(scores, targets))
 
     def _play(self, X, targets):
         rows, scores = as_rows(X), np.empty((len(targets), self._n_vectors()))
         played = [
             self._play_one(rows, target, k, scores)
-            for k, target in enumerate(self._targets_of_vectors(targets))
+            for k, (_, target) in enumerate(self._views(scores, targets))
         ]
         return scores, min(played)
 
@@ -194,7 +194,12 @@ class ExponentiatedMixin:
 
 
 class ExponentiatedGradientClassifier(
-    EstimatorMixin, ExponentiatedMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin,
+    ExponentiatedMixin,
+    ClassScoresMixin,
+    OnlineClassifierMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Linear classification by the exponentiated gradient, EG and EG+-.
 
@@ -401,12 +406,14 @@ class ExponentiatedGradientClassifier(
         }
         return kinds[self.loss]()
 
-    def _targets_of_vectors(self, codes):
-        return [self._signs(codes, k) for k in range(self._n_vectors())]
-
 
 class ExponentiatedGradientRegressor(
-    EstimatorMixin, ExponentiatedMixin, ScoringRegressorMixin, RegressorMixin, BaseEstimator
+    EstimatorMixin,
+    ExponentiatedMixin,
+    NumberScoresMixin,
+    OnlineRegressorMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
     """Linear regression by the exponentiated gradient, EG and EG+-.
 
@@ -570,9 +577,6 @@ class ExponentiatedGradientRegressor(
 
     def _loss(self):
         return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()
-
-    def _targets_of_vectors(self, y):
-        return [y]
 
     def _finish(self):
         super()._finish()

@@ -49,7 +49,21 @@ def look(loss, scores, targets):
     return values, slopes
 
 
-class AdditiveMixin:
+def linear_scores(X, coef, intercept):
+    """Return ``X @ coef.T + intercept``."""
+    scores = safe_sparse_dot(X, coef.T, dense_output=True)
+    return np.add(scores, intercept, out=scores)
+
+
+class LinearScoresMixin:
+    """Scores that are linear in the sample."""
+
+    def _scores(self, X):
+        coef = self.coef_ if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
+        return linear_scores(X, coef, self.intercept_)
+
+
+class AdditiveMixin(LinearScoresMixin):
     """The state of additive learners and their trials.
 
     ``_loss()`` returns the loss that is stepped down, ``_rule()`` how far it is stepped.
@@ -164,11 +178,6 @@ class AdditiveMixin:
         self.n_updates_ = self._n_changes()
         self.radius_ = float(np.sqrt(self._tails[:, RADIUS2].max()))
 
-    def _scores(self, X):
-        coef = self.coef_ if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
-        scores = safe_sparse_dot(X, coef.T, dense_output=True)
-        return np.add(scores, self.intercept_, out=scores)
-
 
 class ClassScoresMixin:
     """One score for two classes, else one for each; a vector or a function stands behind each.
@@ -281,26 +290,11 @@ class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMix
             self.n_mistakes_ += int(np.count_nonzero(self._mistaken(scores, codes)))
 
 
-class LinearRegressorMixin(AdditiveMixin, OnlineRegressorMixin):
-    """Additive learners whose answers are numbers."""
-
-    def _play(self, X, y, weight=NO_WEIGHT):
-        scores = np.empty((len(y), 1))
-        loss, rule = self._loss_of(0), self._rules()[0]
-        return scores, self._play_one(as_rows(X), y, weight, loss, rule, 0, scores)
+class NumberScoresMixin:
+    """One score, which is the prediction. The hook is ``_scores(X)``, a matrix of one column."""
 
     def _views(self, scores, y):
         return [(scores[:, 0], y)]
-
-    def _pull(self, scores, y, slopes):
-        return slopes[0][:, None]
-
-    def _losses(self, scores, y):
-        return look(self._loss(), scores[:, 0], y)[0]
-
-    def _finish(self):
-        super()._finish()
-        self.coef_ = self.coef_[0]
 
     def predict(self, X):
         """Predict the targets of samples.
@@ -317,3 +311,22 @@ class LinearRegressorMixin(AdditiveMixin, OnlineRegressorMixin):
         """
         check_is_fitted(self)
         return self._scores(self._read_query(X))[:, 0]
+
+
+class LinearRegressorMixin(NumberScoresMixin, AdditiveMixin, OnlineRegressorMixin):
+    """Additive learners whose answers are numbers."""
+
+    def _play(self, X, y, weight=NO_WEIGHT):
+        scores = np.empty((len(y), 1))
+        loss, rule = self._loss_of(0), self._rules()[0]
+        return scores, self._play_one(as_rows(X), y, weight, loss, rule, 0, scores)
+
+    def _pull(self, scores, y, slopes):
+        return slopes[0][:, None]
+
+    def _losses(self, scores, y):
+        return look(self._loss(), scores[:, 0], y)[0]
+
+    def _finish(self):
+        super()._finish()
+        self.coef_ = self.coef_[0]

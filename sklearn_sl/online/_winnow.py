@@ -12,8 +12,8 @@ from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._feature_maps import literals_of
 from sklearn_sl.online import _multiplicative
-from sklearn_sl.online._protocol import as_rows, take_slice
-from sklearn_sl.online._scores import ScoringClassifierMixin, linear_scores
+from sklearn_sl.online._linear import ClassScoresMixin, linear_scores
+from sklearn_sl.online._protocol import OnlineClassifierMixin, as_rows, take_slice
 from sklearn_sl.theory._winnow import balanced_winnow_bound, winnow_bound
 
 PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
@@ -21,7 +21,9 @@ PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
 BLOCK = 2**20
 
 
-class Winnow(EstimatorMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstimator):
+class Winnow(
+    EstimatorMixin, ClassScoresMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
+):
     """Winnow: a linear threshold learned by promoting and demoting attributes.
 
     Weights begin at one. A trial says the second class if ``w.x >= threshold``. On a mistake on a
@@ -259,10 +261,6 @@ class Winnow(EstimatorMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstima
         return self
 
     @property
-    def _together(self):
-        return self.multi_class == "kesler" and self._n_vectors() > 1
-
-    @property
     def _has_threshold(self):
         return not (self.balanced or self._together)
 
@@ -456,23 +454,15 @@ class Winnow(EstimatorMixin, ScoringClassifierMixin, ClassifierMixin, BaseEstima
             attributes = weights[:, :-1] if self.fit_intercept else weights
             constant = weights[:, -1] if self.fit_intercept else 0.0
             scores.append(linear_scores(part, attributes, constant))
+        views = self._views(np.concatenate(scores), codes)
         bounds = [
             best_margin_bound(
                 margins, radius, n_weights * (1 + self.balanced), self.alpha, self.n_iter_
             )
-            for margins in self._margins(np.concatenate(scores), codes)
+            for margins in (own * target for own, target in views)
         ]
         if np.all(np.isfinite(bounds)):
             self.bound_, self.comparator_ = float(np.sum(bounds)), weights
-
-    def _margins(self, scores, codes):
-        """Return the margins of all samples, for each theorem that is applied."""
-        if not self._together:
-            return [self._signs(codes, k) * scores[:, k] for k in range(scores.shape[1])]
-        rows = np.arange(len(codes))
-        own = scores[rows, codes]
-        scores[rows, codes] = -np.inf
-        return [own - scores.max(axis=1)]
 
 
 def is_boolean(X):
