@@ -53,7 +53,7 @@ class SwitchingMultitaskExperts(
         experts; with one of them nothing switches.
 
     n_switches : int, default=10
-        The number ``k`` of switches, in all tasks.
+        The number ``k`` of switches, in all tasks; less than ``T - s`` unless there are none.
 
     n_tasks : int, default=1
         The number ``s`` of tasks. There may be more or fewer; ``theta``, ``phi`` and ``eta`` are
@@ -171,6 +171,8 @@ class SwitchingMultitaskExperts(
         "keep_losses": ["boolean"],
     }
     _mutable = ("trust_", "awake_")
+    # A step for an expert costs as much as reading several numbers.
+    _width = 4
 
     def __init__(
         self,
@@ -211,10 +213,11 @@ class SwitchingMultitaskExperts(
                 f"task_feature={self.task_feature}, and one for each expert."
             )
         self.n_modes_ = min(self.n_modes, n_experts)
-        sizes = self.n_tasks, self.n_modes_, self._most_switches(self.horizon, self.n_tasks)
+        # Not in every trial, so that experts stay with some probability.
+        sizes = self.n_tasks, self.n_modes_, self._most_switches(self.horizon - 1, self.n_tasks)
         if self.n_modes_ > 1 and self.n_switches > sizes[-1]:
             raise ValueError(
-                f"There can be no {self.n_switches} switches of {self.n_tasks} tasks in "
+                f"There are too many switches, {self.n_switches}, of {self.n_tasks} tasks in "
                 f"{self.horizon} trials: choose a larger horizon, or fewer switches."
             )
         self.theta_, self.phi_ = map(float, multitask_rates(self.horizon, *sizes))
@@ -278,12 +281,14 @@ class SwitchingMultitaskExperts(
 
     def _finish(self):
         self.expected_mistakes_ = self.cumulative_loss_
+
+    @property
+    def regret_bound_(self):
+        """The theorem's bound for the numbers of modes and switches that were expected."""
         n_tasks = max(len(self.tasks_), 1)
         switches = {0, self._most_switches(self.n_trials_, n_tasks)}
         # A sequence with fewer switches is cheaper, unless many of them are expected.
-        self.regret_bound_ = max(
-            self._bound(self.n_trials_, n_tasks, self.n_modes_, k) for k in switches
-        )
+        return max(self._bound(self.n_trials_, n_tasks, self.n_modes_, k) for k in switches)
 
     def _bound(self, n_trials, n_tasks, n_modes, n_switches):
         if self.eta_ == 0:  # a single expert

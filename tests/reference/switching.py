@@ -23,3 +23,68 @@ def count_modes(sequences):
 def sequence_losses(losses, sequences):
     """Return the loss of each sequence."""
     return losses[np.arange(len(losses)), sequences].sum(axis=-1)
+
+
+def circadian_specialists(wrong, tasks, n_modes, theta, phi, eta):
+    """Return the shares of the experts in each trial, and the last trust and awake weights.
+
+    The algorithm as it is written down; ``wrong`` is a matrix of zeros and ones.
+    """
+    n = wrong.shape[1]
+    pi = np.full(n, 1 / n)
+    w = {task: np.full(n, 1 / n_modes) for task in tasks}
+    shares = []
+    for t, task in enumerate(tasks):
+        v = pi * w[task] / (pi @ w[task])
+        shares.append(v)
+        delta = w[task] * np.exp(-eta * wrong[t])
+        beta = (pi @ w[task]) / (pi @ delta)
+        epsilon = 1 - w[task] + beta * delta
+        pi = pi * epsilon
+        w[task] = (phi * (1 - w[task]) + theta * beta * delta) / epsilon
+    return np.array(shares), pi, w
+
+
+def all_specialists(wrong, tasks, n_modes, theta, phi, eta):
+    """Return the shares of the experts in each trial, by all specialists there are.
+
+    A specialist is an expert and the trials in which it is awake. Those that are awake share in
+    proportion to their weights, and are multiplied by ``exp(-eta)`` if they are wrong, and then
+    so that the sum of their weights is what it was before.
+    """
+    n_trials, n = wrong.shape
+    hours = np.array(list(itertools.product([0, 1], repeat=n_trials)))
+    prior = np.ones(len(hours))
+    for task in set(tasks):
+        mine = hours[:, np.asarray(tasks) == task]
+        prior *= np.where(mine[:, 0] == 1, 1 / n_modes, 1 - 1 / n_modes)
+        for before, after in zip(mine.T[:-1], mine.T[1:], strict=True):
+            wakes = np.where(before == 1, theta, phi)
+            prior *= np.where(after == 1, wakes, 1 - wakes)
+    weights = np.tile(prior / n, (n, 1))
+    shares = []
+    for t in range(n_trials):
+        awake = hours[:, t] == 1
+        mass = weights[:, awake].sum()
+        shares.append(weights[:, awake].sum(axis=1) / mass)
+        weights[:, awake] *= np.exp(-eta * wrong[t])[:, None]
+        weights[:, awake] *= mass / weights[:, awake].sum()
+    return np.array(shares)
+
+
+def hedge(losses, eta):
+    """Return the shares of the experts in each trial."""
+    before = np.vstack([np.zeros(losses.shape[1]), np.cumsum(losses, axis=0)[:-1]])
+    weights = np.exp(-eta * (before - before.min(axis=1, keepdims=True)))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def fixed_share(losses, eta, alpha):
+    """Return the shares of the experts in each trial, by the weights of the notes."""
+    n = losses.shape[1]
+    w, shares = np.full(n, 1 / n), []
+    for row in losses:
+        shares.append(w / w.sum())
+        lost = shares[-1] * np.exp(-eta * row)
+        w = (1 - alpha) * lost + (alpha * lost.sum() - alpha * lost) / (n - 1)
+    return np.array(shares)
