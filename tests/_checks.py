@@ -268,8 +268,8 @@ CONFIGS = {
     ],
     "MatrixCompletion": [
         {"row_kernel": "rbf", "col_kernel": "linear", "keep_losses": True},
-        {"row_kernel": Gaussian(gamma=0.5), "n_row_features": 1, "max_basis": 20},
-        {"conservative": True, "max_iter": 3, "dimension": 20.0},
+        {"col_kernel": Gaussian(gamma=0.5), "n_row_features": 1, "margin": 1.0},
+        {"conservative": True, "max_iter": 3},
     ],
     "SwitchingMultitaskKernel": [
         {"kernel": "linear", "n_modes": 3, "n_switches": 5},

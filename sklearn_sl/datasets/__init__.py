@@ -7,6 +7,13 @@ from sklearn_sl.datasets._boolean import (
     make_dnf,
     make_separable,
 )
+from sklearn_sl.datasets._matrices import (
+    make_biclustered,
+    make_cluster_graph,
+    make_similarity_matrix,
+    make_switching_tasks,
+    matrix_trials,
+)
 from sklearn_sl.datasets._streams import (
     make_bandit_losses,
     make_drifting_losses,
@@ -21,12 +28,17 @@ __all__ = [
     "Game",
     "adversarial_stream",
     "make_bandit_losses",
+    "make_biclustered",
+    "make_cluster_graph",
     "make_disjunction",
     "make_dnf",
     "make_drifting_losses",
     "make_drifting_stream",
     "make_multitask_experts",
     "make_separable",
+    "make_similarity_matrix",
     "make_switching_experts",
+    "make_switching_tasks",
+    "matrix_trials",
     "play",
 ]

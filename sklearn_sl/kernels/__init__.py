@@ -29,6 +29,7 @@ from sklearn_sl.kernels._feature_maps import (
     SubsetFeatures,
 )
 from sklearn_sl.kernels._operators import Power, Product, Sum
+from sklearn_sl.kernels._path_tree import PathTree
 from sklearn_sl.kernels._radial import Gaussian, Matern
 from sklearn_sl.kernels._sets import SetIntersection
 from sklearn_sl.kernels._subsequences import GapWeighted
@@ -51,6 +52,7 @@ __all__ = [
     "Min",
     "Mismatch",
     "Normalized",
+    "PathTree",
     "Polynomial",
     "Power",
     "Precomputed",

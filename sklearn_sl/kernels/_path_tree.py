@@ -64,7 +64,7 @@ class PathTree(StructuredKernel):
         return _Positions(places)
 
     def _tiles(self, X, Y):
-        own = largest_resistance(self.n_leaves)
+        own = largest_value(self.n_leaves)
 
         def fill(rows, cols, out):
             # The height is the number of bits from the first in which the positions differ.
@@ -76,7 +76,7 @@ class PathTree(StructuredKernel):
         return fill
 
     def _diagonal(self, X):
-        return np.full(len(X.places), largest_resistance(self.n_leaves))
+        return np.full(len(X.places), largest_value(self.n_leaves))
 
 
 class _Positions:
@@ -87,7 +87,7 @@ class _Positions:
         self.shape, self.dtype = (len(numbers),), numbers.dtype
 
 
-def largest_resistance(n_leaves):
+def largest_value(n_leaves):
     """Return ``2 R`` for the tree over so many leaves, the diagonal of the path-tree kernel.
 
     ``R`` is ``L^+`` at a leaf. As ``-2 L^+`` is the matrix of distances, centred, it is the mean

@@ -24,7 +24,9 @@ from sklearn_sl.online._gradient import (
 )
 from sklearn_sl.online._kernel_gradient import KernelOGD
 from sklearn_sl.online._kernel_perceptron import KernelPerceptron
+from sklearn_sl.online._matrix_completion import MatrixCompletion
 from sklearn_sl.online._multitask import SwitchingMultitaskExperts
+from sklearn_sl.online._multitask_kernel import SwitchingMultitaskKernel
 from sklearn_sl.online._oracles import (
     BestExpert,
     ConvexCombination,
@@ -43,6 +45,7 @@ from sklearn_sl.online._progressive import (
     progressive_predict,
     progressive_val_score,
 )
+from sklearn_sl.online._shares import FixedShare, VariableShare
 from sklearn_sl.online._thresholds import GridThresholdHalving
 from sklearn_sl.online._winnow import Winnow
 
@@ -59,10 +62,12 @@ __all__ = [
     "Exp3IX",
     "ExponentiatedGradientClassifier",
     "ExponentiatedGradientRegressor",
+    "FixedShare",
     "GridThresholdHalving",
     "Halving",
     "KernelOGD",
     "KernelPerceptron",
+    "MatrixCompletion",
     "MinimalDisjunction",
     "OnlineGradientDescentClassifier",
     "OnlineGradientDescentRegressor",
@@ -72,6 +77,8 @@ __all__ = [
     "SetCover",
     "ShiftingSequence",
     "SwitchingMultitaskExperts",
+    "SwitchingMultitaskKernel",
+    "VariableShare",
     "Winnow",
     "best_convex_combination",
     "best_expert",

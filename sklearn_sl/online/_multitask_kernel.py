@@ -1,0 +1,369 @@
+"""Online learning of tasks whose hypothesis, a function of a kernel, changes now and then."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.kernels._path_tree import PathTree, largest_value
+from sklearn_sl.online._matrix_completion import NAMES, make_side, needs_nonnegative, theorem_step
+from sklearn_sl.online._matrix_exponent import MatrixExponentMixin, Side
+from sklearn_sl.theory._matrix_completion import (
+    multitask_kernel_bound,
+    multitask_kernel_complexity,
+)
+
+
+class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, BaseEstimator):
+    """Online learning of switching tasks that share a few hypotheses of a kernel.
+
+    In each task the hypothesis changes now and then, and hypotheses come back, in the same task or
+    in another one. It is the completion of a matrix: rows are inputs, compared by the kernel, and
+    columns are points in time, compared by the path-tree kernel
+    :class:`~sklearn_sl.kernels.PathTree`, with the timelines of all tasks laid end to end, each of
+    them padded to a power of two. See :class:`MatrixCompletion` for the learner; the margin is ``1
+    / sqrt(m)`` for ``m`` hypotheses, the quasi-dimension ``C / m``, and there are ``2 T`` rows and
+    columns in ``T`` trials.
+
+    **The theorem.** For every sequence of hypotheses ``h`` with values -1 and 1 the expected number
+    of mistakes exceeds that of the sequence by at most ``regret_bound_``, if its complexity ::
+
+        sum_h ||h||^2 X^2 + 2 (s + k - 1) m height^2 + 2 m^2
+
+    is at most ``C``, for ``s`` tasks and ``k`` changes, where ``X^2`` is the largest kernel value
+    and the height is that of the tree. It takes very many trials until that says something.
+
+    **Time.** A prediction is for the next trial of the task. ``fit`` starts afresh, goes through
+    the trials once, and knows their number beforehand. ``partial_fit`` goes on; without a
+    ``horizon`` its step is that for the trials so far, and timelines double when they are full.
+
+    **Cost.** An answer takes some ten products with the kernel matrices of the updates, so that
+    ``T`` trials take ``O(T^3)`` operations. After ``max_basis`` updates there are no more.
+
+    Parameters
+    ----------
+    kernel : str, kernel object or callable, default="rbf"
+        What compares inputs: a name such as "rbf" or "linear", a kernel of
+        :mod:`sklearn_sl.kernels` or scikit-learn, or a function of two inputs.
+
+    n_modes : int, default=2
+        The number ``m`` of hypotheses.
+
+    n_switches : int, default=1
+        An estimate of the number ``k`` of changes, in all tasks.
+
+    complexity : float or None, default=None
+        An estimate of the complexity ``C``; None is that of hypotheses with ``||h|| X = 1``, and
+        not more than ``2 T m``, with which nothing is promised.
+
+    eta : float or "auto", default="auto"
+        The step; "auto" is that of the theorem, ``sqrt(C log(2 T) / (2 T m))``.
+
+    gamma : float, "median" or None, default=None
+        The parameter of the kernels "rbf", "poly", "laplacian" and "chi2"; None is one over the
+        number of features.
+
+    task_column : int or None, default=None
+        Which column of X tells the task, by any number; None if there is one task.
+
+    radius : float or None, default=None
+        The largest kernel value ``X^2``; None is the largest one that is met: in all samples of
+        ``fit``, or so far.
+
+    horizon : int or None, default=None
+        The number ``T`` of trials of all tasks. None is that of ``fit``; in ``partial_fit`` the
+        number of trials so far.
+
+    max_basis : int, default=2000
+        The largest number of updates.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    random_state : int, RandomState instance or None, default=None
+        For the predictions that ``n_mistakes_`` counts; nothing else is random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    expected_mistakes_ : float
+        The expected number of mistakes of all trials, exactly.
+
+    n_mistakes_ : int
+        The number of mistakes of predictions drawn at random.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials, their probabilities of a mistake; the same as
+        ``expected_mistakes_``.
+
+    loss_curve_ : ndarray of shape (n_trials_,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of trials with an update.
+
+    n_skipped_ : int
+        The number of updates that were not made for lack of ``max_basis``.
+
+    n_tasks_ : int
+        The number of tasks.
+
+    complexity_ : float
+        The complexity ``C``.
+
+    dimension_ : float
+        The quasi-dimension ``C / m``.
+
+    eta_ : float
+        The last step.
+
+    radius_ : float
+        The largest kernel value.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``expected_mistakes_`` minus the mistakes of a sequence of
+        hypotheses. None if it does not apply: more than two classes, another step, an unknown
+        horizon or a past one, or skipped updates.
+
+    converged_ : bool
+        Whether there was no update in ``fit``.
+
+    n_iter_ : int
+        One: time does not come back.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    MatrixCompletion : The learner for any matrix.
+    sklearn_sl.datasets.make_switching_tasks : Makes such tasks.
+
+    References
+    ----------
+    .. [1] M. Herbster, S. Pasteris and L. Tse, "Online multitask learning with long-term memory",
+       NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn_sl.datasets import make_switching_tasks
+    >>> from sklearn_sl.online import SwitchingMultitaskKernel
+    >>> X, y, modes = make_switching_tasks(200, n_tasks=2, n_shifts=3, random_state=0)
+    >>> model = SwitchingMultitaskKernel("linear", n_modes=2, n_switches=6, task_column=-1)
+    >>> print(f"{model.fit(X, y).expected_mistakes_:.0f} of {model.n_trials_}")
+    58 of 200
+    """
+
+    _parameter_constraints = {
+        "kernel": [StrOptions(NAMES), callable],
+        "n_modes": [Interval(Integral, 1, None, closed="left")],
+        "n_switches": [Interval(Integral, 0, None, closed="left")],
+        "complexity": [Interval(Real, 0, None, closed="neither"), None],
+        "eta": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"median"}), None],
+        "task_column": [Integral, None],
+        "radius": [Interval(Real, 0, None, closed="neither"), None],
+        "horizon": [Interval(Integral, 1, None, closed="left"), None],
+        "max_basis": [Interval(Integral, 1, None, closed="left")],
+        "keep_losses": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        n_modes=2,
+        n_switches=1,
+        complexity=None,
+        eta="auto",
+        *,
+        gamma=None,
+        task_column=None,
+        radius=None,
+        horizon=None,
+        max_basis=2000,
+        keep_losses=False,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_modes = n_modes
+        self.n_switches = n_switches
+        self.complexity = complexity
+        self.eta = eta
+        self.gamma = gamma
+        self.task_column = task_column
+        self.radius = radius
+        self.horizon = horizon
+        self.max_basis = max_basis
+        self.keep_losses = keep_losses
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = needs_nonnegative(self.kernel)
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and go through the trials once, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs, with a column for the task if there is more than one.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._fit_passes(*self._read(X, y, reset=True), 1)
+        return self
+
+    @property
+    def _margin_(self):
+        return 1 / np.sqrt(self.n_modes)
+
+    # ------------------------------------------------------------ inputs and time
+
+    def _split(self, X):
+        """Return the inputs, and the tasks as a list."""
+        X = X + 0.0  # minus zero is zero
+        if self.task_column is None:
+            return X, [0.0] * len(X)
+        n_features = X.shape[1]
+        if not -n_features <= self.task_column < n_features:
+            raise ValueError(f"task_column={self.task_column}, but X has {n_features} features.")
+        return np.delete(X, self.task_column, axis=1), X[:, self.task_column].tolist()
+
+    def _make_sides(self, X):
+        inputs, _ = self._split(X)
+        length = self.horizon + 1 if self.horizon and self.task_column is None else 2
+        self._timelines = Timelines(1, length)
+        rows = make_side(self.kernel, inputs, self.radius, self.max_basis, gamma=self.gamma)
+        return rows, Side(self._timelines, 2, self._timelines.radius, self.max_basis)
+
+    def _begin(self, X):
+        super()._begin(X)
+        self._horizon = self.horizon
+        self._numbers, self._counts = {}, []
+
+    def _foresee(self, X, n_passes):
+        inputs, tasks = self._split(X)
+        if self._horizon is None:
+            self._horizon = len(X)
+        self._rows.meet(inputs, self._rows.own(inputs))
+        counts = np.unique(tasks, return_counts=True)[1]
+        self._timelines = self._timelines.grown(len(counts), counts.max() + 1)
+        self._cols.change_kernel(self._timelines, self._timelines.radius)
+
+    def _items(self, X):
+        inputs, tasks = self._split(X)
+        numbers, counts = dict(self._numbers), list(self._counts)
+        points = np.empty((len(X), 2))
+        for i, task in enumerate(tasks):
+            number = numbers.setdefault(task, len(numbers))
+            counts += [0] * (number == len(counts))
+            points[i] = number, counts[number]
+            counts[number] += 1
+        self._numbers, self._counts = numbers, counts
+        return np.ascontiguousarray(inputs), points
+
+    def _make_room(self, col):
+        number, time = col.astype(int).tolist()
+        timelines = self._timelines.grown(number + 1, time + 2)  # the next trial is predicted
+        if timelines is not self._timelines:
+            self._timelines = timelines
+            self._cols.change_kernel(timelines, timelines.radius)
+
+    def _queries(self, X):
+        inputs, tasks = self._split(X)
+        n_tasks = len(self._counts)
+        numbers = [self._numbers.get(task, n_tasks) for task in tasks]
+        points = np.array([(number, [*self._counts, 0][number]) for number in numbers], dtype=float)
+        side = self._cols
+        if n_tasks in numbers:  # a task that is new has a timeline too
+            timelines = self._timelines.grown(n_tasks + 1, 1)
+            side = side.copy()
+            side.change_kernel(timelines, timelines.radius)
+        return np.ascontiguousarray(inputs), points, side
+
+    # ------------------------------------------------------------ parameters of the theorem
+
+    def _complexity(self):
+        if self.complexity is not None:
+            return self.complexity
+        return multitask_kernel_complexity(
+            np.ones(self.n_modes),
+            self._timelines.n_leaves,
+            self.n_switches,
+            max(1, len(self._counts)),
+        )
+
+    def _tuning(self, trial):
+        n_trials = self._horizon or trial
+        size = 2 * n_trials
+        dimension = min(self._complexity() / self.n_modes, size)
+        step = theorem_step(dimension, size, n_trials) if self.eta == "auto" else self.eta
+        return dimension / size, step
+
+    def _finish(self):
+        super()._finish()
+        self.n_tasks_ = len(self._counts)
+        self.radius_ = self._rows.radius
+        self.complexity_ = self._complexity()
+        start, self.eta_ = self._tuning(self.n_trials_)
+        self.dimension_ = start * 2 * (self._horizon or self.n_trials_)
+        self.regret_bound_ = None
+        known = self._horizon is not None and self.n_trials_ <= self._horizon
+        if self.eta == "auto" and known and len(self.classes_) == 2 and not self.n_skipped_:
+            self.regret_bound_ = float(multitask_kernel_bound(self._horizon, self.complexity_))
+
+
+class Timelines:
+    """The path-tree kernel of points in time ``(task, time)``, with timelines end to end.
+
+    Parameters
+    ----------
+    n_tasks : int
+        The number of timelines.
+
+    length : int
+        The number of points of one of them, padded to a power of two.
+    """
+
+    def __init__(self, n_tasks, length):
+        self.n_tasks = n_tasks
+        self.length = 1 << int(length - 1).bit_length()
+        self.n_leaves = max(2, self.n_tasks * self.length)
+        self.kernel = PathTree(self.n_leaves)
+        self.radius = largest_value(self.n_leaves)
+
+    def grown(self, n_tasks, length):
+        """Return timelines with at least so many tasks and points; the same if there are enough."""
+        if n_tasks <= self.n_tasks and length <= self.length:
+            return self
+        return Timelines(max(n_tasks, self.n_tasks), max(length, self.length))
+
+    def _leaves(self, points):
+        return points[:, :1] * self.length + points[:, 1:]
+
+    def __call__(self, X, Y):
+        return self.kernel(self._leaves(X), self._leaves(Y))
+
+    def diag(self, X):
+        """Return the kernel values of points with themselves."""
+        return self.kernel.diag(self._leaves(X))
