@@ -130,8 +130,8 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     _parameter_constraints = {
         # Twice a place must be an integer of 64 bits, and a place a double.
         "n_steps": [Interval(Integral, 1, 2**52, closed="both")],
-        "low": [Interval(Real, -1e300, 1e300, closed="both")],
-        "high": [Interval(Real, -1e300, 1e300, closed="both")],
+        "low": [Interval(Real, None, None, closed="neither")],
+        "high": [Interval(Real, None, None, closed="neither")],
         "feature": [Interval(Integral, 0, None, closed="left")],
         "on_empty": [StrOptions(set(WHEN_EMPTY))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -159,8 +159,12 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         self.keep_losses = keep_losses
 
     def _begin(self, X):
-        if not self.low < self.high:
-            raise ValueError(f"low={self.low!r} must be less than high={self.high!r}.")
+        span = self.high - self.low
+        if not (span > 0 and np.isfinite([self.low - span, self.high + span]).all()):
+            raise ValueError(
+                f"low={self.low!r} must be less than high={self.high!r}, and the distance from "
+                "either of them to the largest numbers more than that between them."
+            )
         if self.feature >= X.shape[1]:
             raise ValueError(
                 f"There is no feature={self.feature!r}: X has n_features={X.shape[1]}."

@@ -576,7 +576,11 @@ def test_grid_needs_finite_samples(bad):
 
 @pytest.mark.parametrize(
     ("params", "message"),
-    [({"low": 1.0}, "must be less than"), ({"feature": 2}, "no feature=2")],
+    [
+        ({"low": 1.0}, "must be less than"),
+        ({"low": -1e308, "high": 1e308}, "must be less than"),
+        ({"feature": 2}, "no feature=2"),
+    ],
 )
 def test_wrong_grids_are_errors(params, message):
     with pytest.raises(ValueError, match=message):
