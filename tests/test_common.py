@@ -402,6 +402,8 @@ LONG_FITS = {
     ],
     "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],
+    "KernelPerceptron": [({}, 4000, 20), ({"budget": 200}, 4000, 20)],
+    "KernelOGD": [({"max_iter": 5}, 5000, 20)],
     "Halving": [({"max_iter": 30}, 40_000, 20)],
     "DisjunctionWeightedMajority": [({"n_literals": 3}, 3000, 40)],
 }

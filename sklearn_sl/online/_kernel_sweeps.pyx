@@ -2,12 +2,12 @@
 
 The functions ``f_k(x) = sum_s coef[k, s] K(v_s, x)``, one for each score, share their vectors
 ``v_s``, which live in slots. A score is the sum over the slots in their order, for WIDTH rows side
-by side; it is computed anew when a slot has changed. So it depends on the history of the trials
-alone, and not on the block that a trial is played in.
+by side; a new slot adds its term, and when an old one has changed the sum is computed anew. So it
+depends on the history of the trials alone, and not on the block that a trial is played in.
 """
 
 from libc.math cimport isfinite
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 # The entries of a tail.
 cdef enum:
@@ -23,6 +23,13 @@ LANES = WIDTH
 # What is added to the squared norm of a vector, relative to it, before the Gram matrix is inverted.
 RIDGE = 1e-8
 cdef double _RIDGE = RIDGE
+
+
+cdef inline void _add(double* total, double coef, const double* values) noexcept nogil:
+    """Add the terms of one slot to the scores of WIDTH rows."""
+    cdef Py_ssize_t lane
+    for lane in range(WIDTH):
+        total[lane] += coef * values[lane]
 
 
 cdef class Expansion:
@@ -79,21 +86,16 @@ cdef class Expansion:
         self.work = work
 
     cdef void scores(
-        self, const double* values, Py_ssize_t stride, double[:, ::1] out
+        self, const double* values, Py_ssize_t stride, double[:, ::1] panel
     ) noexcept nogil:
         """Write the scores of WIDTH rows, given their kernel values with the slots."""
-        cdef Py_ssize_t k, slot, lane
-        cdef double coef
+        cdef Py_ssize_t k, slot
         cdef double total[WIDTH]
         for k in range(self.coef.shape[0]):
-            for lane in range(WIDTH):
-                total[lane] = 0.0
+            memset(total, 0, WIDTH * sizeof(double))
             for slot in range(self.n_slots):
-                coef = self.coef[k, slot]
-                for lane in range(WIDTH):
-                    total[lane] += coef * values[slot * stride + lane]
-            for lane in range(WIDTH):
-                out[k, lane] = total[lane]
+                _add(total, self.coef[k, slot], values + slot * stride)
+            memcpy(&panel[k, 0], total, WIDTH * sizeof(double))
 
     cdef bint waits(self, Py_ssize_t slot) noexcept nogil:
         """Return whether a step along a vector in ``slot``, -1 if new, needs a new inverse."""
@@ -270,13 +272,14 @@ def sweep(
     double length,
     Py_ssize_t trial,
     Py_ssize_t start,
+    Py_ssize_t stop,
     Py_ssize_t[::1] known,
     Py_ssize_t[::1] owner,
     double[:, ::1] panel,
     double[::1] steps,
     double[:, ::1] scores,
 ):
-    """Play trials from row ``start`` of a block on.
+    """Play the trials of the rows from ``start`` to ``stop`` of a block.
 
     Function ``k`` takes a step of a length along ``y K(x, .)`` where ``y f_k(x) <= margin``, with
     ``y = 1`` for its class and else -1; a single function is that of the second class. If
@@ -307,8 +310,8 @@ def sweep(
     trial : int
         The number of trials before the block.
 
-    start : int
-        Where to begin.
+    start, stop : int
+        The first row, and that after the last.
 
     known : ndarray of shape (n_rows,)
         The slots of the rows, -1 for rows without one; changed in place where one is lost.
@@ -325,15 +328,15 @@ def sweep(
     Returns
     -------
     row : int
-        The first row that was not played: its score is not finite, or the inverse of the Gram
-        matrix has to be computed anew.
+        The first row that was not played. If it is not ``stop``, its score is not finite, or the
+        inverse of the Gram matrix has to be computed anew.
     """
-    cdef Py_ssize_t row, k, lane, slot, other, n_steps, n_rows = codes.shape[0]
+    cdef Py_ssize_t row, k, lane, slot, other, n_steps, n_slots
     cdef Py_ssize_t n_scores = steps.shape[0], n_columns = K.shape[1]
     cdef bint stale = True
     cdef double square
     with nogil:
-        for row in range(start, n_rows):
+        for row in range(start, stop):
             lane = row % WIDTH
             if stale or lane == 0:
                 functions.scores(&K[0, row - lane], n_columns, panel)
@@ -350,23 +353,28 @@ def sweep(
             if functions.waits(slot):
                 with gil:
                     return row
-            stale = True
             square = own[row, row]
             functions.account(steps, panel, lane, square)
             functions.tail[N_STEPS] += n_steps
+            n_slots = functions.n_slots
+            stale = True
             if slot >= 0:
                 functions.step(slot, steps, trial + row + 1)
                 continue
-            if functions.gram.shape[0] and functions.n_slots == functions.budget:
+            if functions.gram.shape[0] and n_slots == functions.budget:
                 slot = functions.project(K, row, square, steps, trial + row + 1)
                 if slot < 0:
                     continue
             else:
                 slot = functions.room(K, row, square)
                 functions.step(slot, steps, trial + row + 1)
-            for other in range(n_rows):
+            for other in range(codes.shape[0]):
                 if known[other] == slot:
                     known[other] = -1
             owner[slot] = row
             memcpy(&K[slot, 0], &own[row, 0], n_columns * sizeof(double))
-    return n_rows
+            if slot == n_slots:  # the last term of the sums
+                stale = False
+                for k in range(n_scores):
+                    _add(&panel[k, 0], functions.coef[k, slot], &K[slot, row - lane])
+    return stop

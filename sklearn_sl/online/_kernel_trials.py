@@ -21,9 +21,11 @@ from sklearn_sl.online._linear import ClassScoresMixin
 from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
-# How many trials get their kernel values at once. Rows of so many numbers do not fall on the same
-# lines of a cache.
-BLOCK = 15 * _kernel_sweeps.LANES
+# How many trials get their kernel values at once: rows of so many numbers do not fall on the same
+# lines of a cache. And the most kernel values of a block, as far as a few trials allow.
+BLOCK, VALUES = 15 * _kernel_sweeps.LANES, 2**21
+# How many additions a sweep makes before it returns, a few hundredths of a second.
+ADDITIONS = 2**25
 # The most kernel values that the passes of a fit share.
 TABLE = 2**22
 
@@ -114,10 +116,13 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
 
     # ------------------------------------------------------------ trials
 
+    @np.errstate(all="ignore")
     def _play(self, X, codes):
         scores = np.empty((len(codes), self._n_vectors()))
-        buffer = np.empty(0)
-        for rows in slices(len(codes), BLOCK):
+        buffer, stop = np.empty(0), 0
+        while stop < len(codes):
+            rows = slice(stop, min(stop + self._block_length(), len(codes)))
+            stop = rows.stop
             part = take_slice(X, rows)
             n_room = self._n_room(part)
             size = n_room * padded(part.shape[0])
@@ -128,6 +133,10 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
             if played < part.shape[0]:
                 return scores, rows.start + played
         return scores, len(codes)
+
+    def _block_length(self):
+        """Return how many trials get their kernel values at once; it changes no result."""
+        return max(_kernel_sweeps.LANES, min(BLOCK, VALUES // max(len(self._ids), 1)))
 
     def _n_room(self, X):
         """Return how many vectors there may be after the trials of a block."""
@@ -147,15 +156,18 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         owner = np.full(len(K), -1, dtype=np.intp)
         room = np.empty((len(self._norms), _kernel_sweeps.LANES)), np.empty(len(self._norms))
         step = self._together, self._margin, self._length(), self.n_trials_ + before
+        # What a trial costs at most: all scores of a few rows, and the update of an inverse.
+        n_additions = K.shape[0] * _kernel_sweeps.LANES * len(self._norms) + 3 * self._gram.size
         row = 0
         while row < n_rows:
+            stop = min(row + max(1, ADDITIONS // n_additions), n_rows)
             row = _kernel_sweeps.sweep(
-                functions, K, own, codes, *step, row, known, owner, *room, scores
+                functions, K, own, codes, *step, row, stop, known, owner, *room, scores
             )
-            if row < n_rows and not np.isfinite(scores[row]).all():
+            if row < stop and not np.isfinite(scores[row]).all():
                 finite_or_explain(K[: functions.n_slots], self.kernel_)
                 break
-            if row < n_rows:
+            if row < stop:
                 self._invert()
         self._keep(functions, X, ids, owner)
         self._place += row
@@ -211,7 +223,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         """Compute the inverse of the Gram matrix of a full budget anew."""
         gram = self._gram.copy()
         diagonal = np.einsum("ii->i", gram)
-        diagonal[...] = np.maximum(diagonal, _kernel_sweeps.RIDGE * diagonal.max())
+        diagonal[...] = np.maximum(diagonal, _kernel_sweeps.RIDGE * (diagonal.max() or 1.0))
         try:
             factor = linalg.cho_factor(gram, lower=True)
         except linalg.LinAlgError as error:
