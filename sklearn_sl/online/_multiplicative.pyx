@@ -30,6 +30,15 @@ cdef extern from "_multiplicative_loops.h" nogil:
         double* sums,
         double* weights,
     )
+    double sl_weigh(
+        Py_ssize_t n,
+        double eta,
+        bint both,
+        const double* sums,
+        double* weights,
+        double* masses,
+        double* shift,
+    )
 
 
 cdef inline Py_ssize_t _column(
@@ -359,13 +368,6 @@ cdef double HUGE = 1e290
 cdef double TINY = 1e-290
 
 
-cdef inline void _pair(double* weight, double* mass) noexcept nogil:
-    """Turn the masses of both signs into their difference and their sum."""
-    cdef double plus = weight[0], minus = mass[0]
-    weight[0] = plus - minus
-    mass[0] = plus + minus
-
-
 cdef void _weigh(
     double[::1] sums,
     double[::1] weights,
@@ -374,27 +376,11 @@ cdef void _weigh(
     bint both,
 ) noexcept nogil:
     """Compute all weights anew; the largest one is one."""
-    cdef Py_ssize_t j, n = sums.shape[0]
-    cdef double eta = tail[ETA], shift, total = 0.0
-    shift = fabs(eta * sums[0]) if both else -eta * sums[0]
-    for j in range(1, n):
-        shift = fmax(shift, fabs(eta * sums[j]) if both else -eta * sums[j])
-    for j in range(n):
-        weights[j] = -eta * sums[j] - shift
-    if both:
-        for j in range(n):
-            masses[j] = eta * sums[j] - shift
-        sl_exp(n, &masses[0], &masses[0])
-    sl_exp(n, &weights[0], &weights[0])
-    if both:
-        for j in range(n):
-            total += weights[j] + masses[j]
-            _pair(&weights[j], &masses[j])
-    else:
-        for j in range(n):
-            total += weights[j]
-    tail[SHIFT] = shift
-    tail[TOTAL] = tail[TOP] = total
+    cdef double* mass = &masses[0] if both else NULL
+    tail[TOTAL] = sl_weigh(
+        sums.shape[0], tail[ETA], both, &sums[0], &weights[0], mass, &tail[SHIFT]
+    )
+    tail[TOP] = tail[TOTAL]
     tail[WORK] = 0
 
 
@@ -579,12 +565,12 @@ cdef bint _reweigh(
     for e in range(n + intercept):
         j = _column(e, narrow, wide) if e < n else last
         if both:
-            _pair(&plus[e], &minus[e])
-            tail[TOTAL] += minus[e] - masses[j]
-            masses[j] = minus[e]
+            tail[TOTAL] += (plus[e] + minus[e]) - masses[j]
+            masses[j] = plus[e] + minus[e]
+            weights[j] = plus[e] - minus[e]
         else:
             tail[TOTAL] += plus[e] - weights[j]
-        weights[j] = plus[e]
+            weights[j] = plus[e]
     tail[TOP] = max(tail[TOP], tail[TOTAL])
     return tail[TOTAL] > FADED * tail[TOP]
 

@@ -1,4 +1,5 @@
-/* The passes over a dense row that a trial of Winnow takes.
+/* The passes over a dense row that a trial of Winnow takes, and those over all weights that a trial
+   of the exponentiated gradient takes.
 
    One copy of each function per instruction set; it is chosen when the program runs. */
 #ifndef SKLEARN_SL_MULTIPLICATIVE_LOOPS_H
@@ -65,8 +66,90 @@ TARGET static int NAME(ptrdiff_t n, const double *x, double sign, double factor,
     return all != 0;                                                                            \
 }
 
+/* Eight weights from their sums: exp(-eta G - shift), or the difference and the sum of both. */
+#define SL_EXP_EIGHT_WEIGHTS(LOAD, STORE_WEIGHT, STORE_MASS)                                    \
+    do {                                                                                        \
+        sl_exp_double own = eta8 * (LOAD), t = -own - shift8, plus, minus;                      \
+        SL_EXP_EIGHT(t, t * SL_LOG2E, t - k * SL_LN2_HIGH - k * SL_LN2_LOW, plus);              \
+        if (both) {                                                                             \
+            t = own - shift8;                                                                   \
+            SL_EXP_EIGHT(t, t * SL_LOG2E, t - k * SL_LN2_HIGH - k * SL_LN2_LOW, minus);         \
+            sl_exp_double mass = plus + minus;                                                  \
+            plus -= minus;                                                                      \
+            STORE_MASS;                                                                         \
+        }                                                                                       \
+        STORE_WEIGHT;                                                                           \
+    } while (0)
+
+/* Compute all weights from the sums of gradients, relative to exp(shift), the largest one; return
+   their total. */
+#define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
+TARGET static double NAME(ptrdiff_t n, double eta, int both, const double *sums,                \
+                          double *weights, double *masses, double *shift) {                     \
+    const sl_exp_double top = SL_EXP_SPLAT(SL_EXP_TOP), bottom = SL_EXP_SPLAT(SL_EXP_BOTTOM);   \
+    const sl_exp_double rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER), eta8 = SL_EXP_SPLAT(eta);       \
+    sl_exp_double least = SL_EXP_SPLAT(sums[0]), most = least;                                  \
+    ptrdiff_t j = 0;                                                                            \
+    for (; j + SL_EXP_LANES <= n; j += SL_EXP_LANES) {                                          \
+        sl_exp_double own = *(const sl_exp_double *)(sums + j);                                 \
+        least = SL_EXP_WHERE(own < least, own, least);                                          \
+        most = SL_EXP_WHERE(own > most, own, most);                                             \
+    }                                                                                           \
+    double low = least[0], high = most[0];                                                      \
+    for (int lane = 1; lane < SL_EXP_LANES; lane++) {                                           \
+        low = least[lane] < low ? least[lane] : low;                                            \
+        high = most[lane] > high ? most[lane] : high;                                           \
+    }                                                                                           \
+    for (; j < n; j++) {                                                                        \
+        low = sums[j] < low ? sums[j] : low;                                                    \
+        high = sums[j] > high ? sums[j] : high;                                                 \
+    }                                                                                           \
+    *shift = both && high > -low ? eta * high : -eta * low;                                     \
+    const sl_exp_double shift8 = SL_EXP_SPLAT(*shift);                                          \
+    sl_exp_double total = SL_EXP_SPLAT(0.0);                                                    \
+    for (j = 0; j + SL_EXP_LANES <= n; j += SL_EXP_LANES)                                       \
+        SL_EXP_EIGHT_WEIGHTS(*(const sl_exp_double *)(sums + j),                                \
+                             *(sl_exp_double *)(weights + j) = plus; if (!both) total += plus,  \
+                             *(sl_exp_double *)(masses + j) = mass; total += mass);             \
+    double sum = ((total[0] + total[4]) + (total[1] + total[5]))                                \
+                 + ((total[2] + total[6]) + (total[3] + total[7]));                             \
+    if (j < n) {                                                                                \
+        sl_exp_double rest = SL_EXP_SPLAT(0.0);                                                 \
+        for (ptrdiff_t lane = 0; j + lane < n; lane++) rest[lane] = sums[j + lane];             \
+        SL_EXP_EIGHT_WEIGHTS(                                                                   \
+            rest,                                                                               \
+            for (ptrdiff_t lane = 0; j + lane < n; lane++) {                                    \
+                weights[j + lane] = plus[lane];                                                 \
+                if (!both) sum += plus[lane];                                                   \
+            },                                                                                  \
+            for (ptrdiff_t lane = 0; j + lane < n; lane++) {                                    \
+                masses[j + lane] = mass[lane];                                                  \
+                sum += mass[lane];                                                              \
+            });                                                                                 \
+    }                                                                                           \
+    return sum;                                                                                 \
+}
+
 #else /* a compiler without vectors: the same, a number at a time */
 
+#define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
+static double NAME(ptrdiff_t n, double eta, int both, const double *sums, double *weights,      \
+                   double *masses, double *shift) {                                             \
+    double low = sums[0], high = sums[0], sum = 0;                                              \
+    for (ptrdiff_t j = 1; j < n; j++) {                                                         \
+        low = sums[j] < low ? sums[j] : low;                                                    \
+        high = sums[j] > high ? sums[j] : high;                                                 \
+    }                                                                                           \
+    *shift = both && high > -low ? eta * high : -eta * low;                                     \
+    for (ptrdiff_t j = 0; j < n; j++) {                                                         \
+        double plus = exp(-eta * sums[j] - *shift);                                             \
+        double minus = both ? exp(eta * sums[j] - *shift) : 0;                                  \
+        weights[j] = plus - minus;                                                              \
+        if (both) masses[j] = plus + minus;                                                     \
+        sum += plus + minus;                                                                    \
+    }                                                                                           \
+    return sum;                                                                                 \
+}
 #define SL_DEFINE_DOT_SIGNS(NAME, TARGET)                                                       \
 static double NAME(ptrdiff_t n, const double *x, const double *w, long long *signs) {           \
     double total = 0;                                                                           \
@@ -92,13 +175,15 @@ static int NAME(ptrdiff_t n, const double *x, double sign, double factor, double
 }
 #endif
 
-SL_DEFINE_DOT_SIGNS(sl_dot_signs_any, )
-SL_DEFINE_STEP_BITS(sl_step_bits_any, )
+#define SL_DEFINE_LOOPS(SUFFIX, TARGET)                                                         \
+SL_DEFINE_DOT_SIGNS(sl_dot_signs##SUFFIX, TARGET)                                               \
+SL_DEFINE_STEP_BITS(sl_step_bits##SUFFIX, TARGET)                                               \
+SL_DEFINE_WEIGH(sl_weigh##SUFFIX, TARGET)
+
+SL_DEFINE_LOOPS(_any, )
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-SL_DEFINE_DOT_SIGNS(sl_dot_signs_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_DOT_SIGNS(sl_dot_signs_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
-SL_DEFINE_STEP_BITS(sl_step_bits_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_STEP_BITS(sl_step_bits_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
+SL_DEFINE_LOOPS(_avx2, __attribute__((target("avx2,fma"))))
+SL_DEFINE_LOOPS(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
 #endif
 
 static inline double sl_dot_signs(ptrdiff_t n, const double *x, const double *w,
@@ -109,6 +194,11 @@ static inline double sl_dot_signs(ptrdiff_t n, const double *x, const double *w,
 static inline int sl_step_bits(ptrdiff_t n, const double *x, double sign, double factor,
                                double low, double high, double *sums, double *weights) {
     return SL_EXP_CALL(sl_step_bits)(n, x, sign, factor, low, high, sums, weights);
+}
+
+static inline double sl_weigh(ptrdiff_t n, double eta, int both, const double *sums,
+                              double *weights, double *masses, double *shift) {
+    return SL_EXP_CALL(sl_weigh)(n, eta, both, sums, weights, masses, shift);
 }
 
 #endif

@@ -14,7 +14,7 @@ from sklearn_sl.kernels._feature_maps import literals_of
 from sklearn_sl.online import _multiplicative
 from sklearn_sl.online._linear import ClassScoresMixin, linear_scores
 from sklearn_sl.online._protocol import OnlineClassifierMixin, as_rows, take_slice
-from sklearn_sl.theory._winnow import balanced_winnow_bound, winnow_bound
+from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
 
 PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
 # Literals of a block of samples that are made at a time.
@@ -136,9 +136,10 @@ class Winnow(
 
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes; with
-        "kesler" on the number of promotions) relative to ``comparator_``. None if the theorem says
-        nothing: if no disjunction fits boolean samples, if ``alpha`` is too large for the margin of
-        balanced weights, and after ``partial_fit``, which does not keep its samples.
+        "kesler" on the number of promotions) relative to ``comparator_``. None if samples are not
+        boolean, if no disjunction fits them, and after ``partial_fit``, which does not keep its
+        samples. With ``balanced`` or "kesler" it is the number of trials where the theorem says no
+        more.
 
     comparator_ : ndarray of shape (n_vectors, n_weights) or None
         For a disjunction, ones for the attributes of a small one that fits, found greedily; with
@@ -461,8 +462,7 @@ class Winnow(
             )
             for margins in (own * target for own, target in views)
         ]
-        if np.all(np.isfinite(bounds)):
-            self.bound_, self.comparator_ = float(np.sum(bounds)), weights
+        self.bound_, self.comparator_ = float(np.sum(bounds)), weights
 
 
 def is_boolean(X):
@@ -526,18 +526,20 @@ def column_sums(X, chosen):
 
 
 def best_margin_bound(margins, radius, n_weights, alpha, repeats):
-    """Return the least bound on the mistakes of balanced weights, over the margins to ask for."""
+    """Return the least bound on the mistakes of balanced weights, over the margins to ask for.
+
+    It is the number of trials if the theorem says no more.
+    """
+    trivial = float(len(margins) * repeats)
     if not radius > 0:
-        return np.inf
+        return trivial
 
     def bound(margin):
         loss = repeats * np.maximum(0.0, 1 - margins / margin).sum()
         return float(balanced_winnow_bound(margin, radius, n_weights, alpha, loss))
 
-    # Below the first one the theorem says nothing.
-    eta = np.log(alpha)
-    low = (np.logaddexp(0, -2 * eta * radius) + eta * radius - np.log(2)) / eta
+    # For smaller margins the bound is infinite, and so it may be after rounding; the inverse is not.
+    ends = log_cosh(np.log(alpha) * radius) / np.log(alpha), radius
+    found = minimize_scalar(lambda margin: -1 / bound(margin), bounds=ends, method="bounded").x
     least = margins.min()
-    candidates = [least] if least > 0 else []
-    candidates.append(minimize_scalar(bound, bounds=(low, radius), method="bounded").x)
-    return min(bound(margin) for margin in candidates)
+    return min(trivial, *(bound(margin) for margin in (found, least) if margin > 0))

@@ -175,11 +175,15 @@ def balanced_winnow_bound(margin, radius, n, alpha=2.0, hinge_loss=0.0):
     if np.any(alpha <= 1):
         raise ValueError(f"alpha must be above 1: {alpha!r}.")
     eta = np.log(alpha)
-    # ln cosh(a) without overflow.
-    gain = eta * margin - (np.logaddexp(0, -2 * eta * radius) + eta * radius - np.log(2))
+    gain = eta * margin - log_cosh(eta * radius)
     with np.errstate(divide="ignore"):
         bound = (np.log(n) + eta * margin * loss) / np.maximum(gain, 0.0)
     return np.where(gain > 0, bound, np.inf)[()]
+
+
+def log_cosh(a):
+    """Return the logarithm of the hyperbolic cosine of a positive number, without overflow."""
+    return a + np.log1p(np.exp(-2 * a)) - np.log(2)
 
 
 def disjunction_perceptron_bound(k, n):
