@@ -127,7 +127,7 @@ cdef class Expansion:
             self.tail[N_LOST] += 1
         else:
             slot = self.n_slots
-            self.n_slots += 1
+            self.n_slots = slot + 1
             if self.gram.shape[0]:
                 for other in range(slot):
                     self.gram[slot, other] = self.gram[other, slot] = K[other, row]
