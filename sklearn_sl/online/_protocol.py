@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Progress, fit_context
-from sklearn_sl.online._rows import DenseRows, SparseRows
+from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
@@ -36,11 +36,10 @@ def slices(X, width=1, n_rows=None):
 def as_rows(X):
     """Return samples, dense or in compressed sparse rows, as compiled code reads them."""
     if not sp.issparse(X):
-        return DenseRows(np.ascontiguousarray(X, dtype=np.float64))
+        return dense_rows(np.ascontiguousarray(X, dtype=np.float64))
     data = np.ascontiguousarray(X.data, dtype=np.float64)
-    empty = [np.empty(0, np.int32), np.empty(0, np.int64)]
-    columns = [X.indices, empty[1]] if X.indices.dtype == np.int32 else [empty[0], X.indices]
-    return SparseRows(data, *columns, X.indptr.astype(np.int64), X.shape[1])
+    columns = (X.indices, None) if X.indices.dtype == np.int32 else (None, X.indices)
+    return sparse_rows(data, *columns, X.indptr.astype(np.int64), X.shape[1])
 
 
 def take_slice(X, rows):
@@ -390,9 +389,16 @@ class OnlineClassifierMixin(OnlineMixin):
 
     def _codes(self, y):
         """Return the places of labels in ``classes_``, or raise for a label that is not there."""
-        if len(self.classes_) == 2:
-            codes = (y == self.classes_[1]).astype(np.intp)
-            known = codes.astype(bool) | (y == self.classes_[0])
+        n_classes = len(self.classes_)
+        if len(y) > n_classes and y.dtype.kind in "iu":
+            # Classes 0, 1, ... are their own places: no need for a copy of a long vector.
+            codes = np.ascontiguousarray(y, dtype=np.intp)
+            known = 0 <= codes.min() and codes.max() < n_classes
+            if known and np.array_equal(self.classes_, np.arange(n_classes)):
+                return codes
+        if n_classes == 2:
+            second = y == self.classes_[1]
+            codes, known = second.astype(np.intp), second | (y == self.classes_[0])
         else:
             codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
             known = self.classes_[codes] == y

@@ -255,15 +255,15 @@ cdef class Aggressive(Rule):
 
 
 cdef inline void _project(
-    double[:, ::1] v, double[:, ::1] u, double[::1] tail, double[::1] bias, double radius
+    double[:, ::1] v, double[:, ::1] u, double[::1] tail, double* bias, double radius
 ) noexcept nogil:
-    """Shrink weights to the ball of a radius; keep the scale within range."""
+    """Shrink weights, with their intercepts, to the ball of a radius; keep the scale in range."""
     cdef Py_ssize_t k, j
     cdef double factor
     if tail[NORM2] > radius * radius:
         factor = radius / sqrt(tail[NORM2])
         tail[SCALE] *= factor
-        for k in range(bias.shape[0]):
+        for k in range(v.shape[0]):
             bias[k] *= factor
         tail[NORM2] = radius * radius
     if tail[SCALE] < (SMALL_FOR_SUMS if u.shape[1] > 0 else SMALL):
@@ -364,43 +364,47 @@ def sweep(
         are not finite.
     """
     cdef Py_ssize_t row, played = rows.n_rows
-    cdef double score, slope, value, step, norm2, factor
+    cdef double score, target, slope, value, step, norm2, factor
     cdef bint weighted = factors.shape[0] > 0, averaging = u.shape[1] > 0
     cdef bint bounded = isfinite(radius)
     cdef double* weights = &v[0, 0]
+    cdef double scale = tail[SCALE], bias = tail[BIAS], losses = tail[LOSS], wrong = tail[N_WRONG]
     with nogil:
         for row in range(rows.n_rows):
-            score = tail[SCALE] * rows.dot(row, weights) + tail[BIAS]
+            score = scale * rows.dot(row, weights) + bias
             scores[row, column] = score
             if not isfinite(score):
                 played = row
                 break
-            slope = loss.slope(score, targets[row], &value)
+            target = targets[row]
+            slope = loss.slope(score, target, &value)
             step = 0.0
             if not isfinite(value):
                 played = row
                 break
-            if slope != 0 and not (rule.conservative and targets[row] * score > 0):
+            if slope != 0 and not (rule.conservative and target * score > 0):
                 norm2 = rows.norm2(row) + intercept
                 factor = factors[row] if weighted else 1.0
                 if not _try_step(rule, score, slope, value, norm2, factor, tail, &step):
                     played = row
                     break
-            tail[LOSS] += value
-            tail[N_WRONG] += targets[row] * score <= 0
+            losses += value
+            wrong += target * score <= 0
             if averaging and row >= n_unheard:
-                tail[AGE] += tail[SCALE]
-                tail[BIAS_SUM] += tail[BIAS]
+                tail[AGE] += scale
+                tail[BIAS_SUM] += bias
             if step == 0:
                 continue
-            rows.add(row, step / tail[SCALE], weights)
+            rows.add(row, step / scale, weights)
             if averaging:
-                rows.add(row, -tail[AGE] * step / tail[SCALE], &u[0, 0])
+                rows.add(row, -tail[AGE] * step / scale, &u[0, 0])
             if intercept:
                 tail[BIAS] += step
             if bounded:
-                _project(v, u, tail, tail[BIAS:BIAS + 1], radius)
+                _project(v, u, tail, &tail[BIAS], radius)
             tail[LARGEST2] = max(tail[LARGEST2], tail[NORM2])
+            scale, bias = tail[SCALE], tail[BIAS]
+    tail[LOSS], tail[N_WRONG] = losses, wrong
     return played
 
 
@@ -480,6 +484,6 @@ def sweep_classes(
                 bias[own] += step
                 bias[other] -= step
             if bounded:
-                _project(v, u, tail, bias, radius)
+                _project(v, u, tail, &bias[0], radius)
             tail[LARGEST2] = max(tail[LARGEST2], tail[NORM2])
     return played

@@ -1,20 +1,25 @@
-/* The inner product of two short vectors: what a call of BLAS costs is felt here.
+/* What is done with two short vectors: their inner product, and adding a multiple of one to the
+   other. What a call of BLAS costs would be felt here.
 
-   One copy per instruction set; it is chosen when the program runs. The order of the sum depends
-   on the length alone. */
-#ifndef SKLEARN_SL_ROWS_DOT_H
-#define SKLEARN_SL_ROWS_DOT_H
+   One copy of each per instruction set; it is chosen when the program runs. The order of the sum
+   depends on the length alone. The rows after this one are asked for in time: with all that is
+   done between two rows, the processor does not see by itself how fast they will be needed. */
+#ifndef SKLEARN_SL_ROWS_LOOPS_H
+#define SKLEARN_SL_ROWS_LOOPS_H
 
 #include <stddef.h>
 
 #if defined(__GNUC__)
 typedef double sl_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+#define SL_AHEAD 1024
 
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
 TARGET static double NAME(ptrdiff_t n, const double *x, const double *w) {                      \
     sl_lanes even = {0}, odd = {0};                                                             \
     ptrdiff_t k = 0;                                                                            \
     for (; k + 16 <= n; k += 16) {                                                              \
+        __builtin_prefetch(x + k + SL_AHEAD);                                                   \
+        __builtin_prefetch(x + k + SL_AHEAD + 8);                                               \
         even += *(const sl_lanes *)(x + k) * *(const sl_lanes *)(w + k);                        \
         odd += *(const sl_lanes *)(x + k + 8) * *(const sl_lanes *)(w + k + 8);                 \
     }                                                                                           \
@@ -44,22 +49,41 @@ static double NAME(ptrdiff_t n, const double *x, const double *w) {             
 }
 #endif
 
-SL_DEFINE_DOT(sl_dot_any, )
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-SL_DEFINE_DOT(sl_dot_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_DOT(sl_dot_avx512, __attribute__((target("avx512f,fma"))))
-
-static double sl_dot(ptrdiff_t n, const double *x, const double *w) {
-    static int level = -1;
-    if (level < 0) {
-        int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-        level = avx2 ? 1 + (__builtin_cpu_supports("avx512f") != 0) : 0;
-    }
-    return level == 2 ? sl_dot_avx512(n, x, w) : level == 1 ? sl_dot_avx2(n, x, w)
-                                                            : sl_dot_any(n, x, w);
+#define SL_DEFINE_ADD(NAME, TARGET)                                                             \
+TARGET static void NAME(ptrdiff_t n, double factor, const double *restrict x,                   \
+                        double *restrict w) {                                                   \
+    for (ptrdiff_t k = 0; k < n; k++) w[k] += factor * x[k];                                    \
 }
+
+#define SL_DEFINE_BOTH(SUFFIX, TARGET)                                                          \
+SL_DEFINE_DOT(sl_dot##SUFFIX, TARGET)                                                           \
+SL_DEFINE_ADD(sl_add##SUFFIX, TARGET)
+
+SL_DEFINE_BOTH(_any, )
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+SL_DEFINE_BOTH(_avx2, __attribute__((target("avx2,fma"))))
+SL_DEFINE_BOTH(_avx512, __attribute__((target("avx512f,fma"))))
+
+static int sl_rows_level = -1;
+
+static void sl_find_rows_level(void) {
+    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    sl_rows_level = avx2 ? 1 + (__builtin_cpu_supports("avx512f") != 0) : 0;
+}
+#define SL_CALL_ROWS(NAME, ARGUMENTS)                                                           \
+    if (sl_rows_level < 0) sl_find_rows_level();                                                \
+    return sl_rows_level == 2   ? NAME##_avx512 ARGUMENTS                                       \
+           : sl_rows_level == 1 ? NAME##_avx2 ARGUMENTS                                         \
+                                : NAME##_any ARGUMENTS;
 #else
-static double sl_dot(ptrdiff_t n, const double *x, const double *w) { return sl_dot_any(n, x, w); }
+#define SL_CALL_ROWS(NAME, ARGUMENTS) return NAME##_any ARGUMENTS;
 #endif
+
+static inline double sl_dot(ptrdiff_t n, const double *x, const double *w) {
+    SL_CALL_ROWS(sl_dot, (n, x, w))
+}
+static inline void sl_add(ptrdiff_t n, double factor, const double *x, double *w) {
+    SL_CALL_ROWS(sl_add, (n, factor, x, w))
+}
 
 #endif
