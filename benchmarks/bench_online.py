@@ -31,6 +31,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_sl.online import (
     Hedge,
+    HedgeRun,
     KernelPerceptron,
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
@@ -467,7 +468,7 @@ def hedge_candidate(**params):
 
 def lost(model, prediction, data):
     """Return what was lost in all rounds."""
-    return {"loss": float(getattr(model, "cumulative_loss", model))}
+    return {"loss": float(np.sum(model.losses)) if isinstance(model, HedgeRun) else model}
 
 
 def hedge_job(n_experts):
@@ -568,7 +569,7 @@ def river_perceptron_job(sizes):
 
 
 N_EXPERTS = 100
-RATES = np.geomspace(1e-4, 0.05, N_EXPERTS)
+RATES = np.geomspace(1e-5, 0.01, N_EXPERTS)
 
 
 def numbers(n, n_features=20, seed=0):
@@ -610,7 +611,7 @@ def river_experts_job(sizes):
     """
 
     def ours(data):
-        experts = [OnlineGradientDescentRegressor(loss="square", eta=2 * rate) for rate in RATES]
+        experts = [OnlineGradientDescentRegressor(loss="square", eta=rate) for rate in RATES]
         model = WeightedAverage(experts, loss="square", bounds=(0, 1))
         return progressive_predict(model, data.X, data.y)
 
