@@ -64,6 +64,7 @@ sphinx_gallery_conf = {
             "examples/svm",
             "examples/tree",
             "examples/ensemble",
+            "examples/online",
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
