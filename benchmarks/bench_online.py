@@ -555,13 +555,13 @@ def river_perceptron_job(sizes):
         answers = progressive_predict(Perceptron(), data.X, data.y, classes=CLASSES)
         return int(np.count_nonzero(answers == data.y))
 
-    river = optional_import("river.linear_model") and optional_import("river")
+    river = river_with("linear_model")
     return Job(
         "river-perceptron",
         steps,
         {OURS: Candidate(fit=ours), RIVER: river_perceptron(river) if river else river},
         same_quality("share right", 0.02),
-        [sizes.n_steps],
+        [20 * sizes.n_steps],
         sizes.repeat,
         lambda model, prediction, data: {"share right": model / len(data.y)},
         [Bar("river-perceptron: over river", lambda r: r.ratio(OURS, RIVER), RIVER_LIMIT)],
@@ -584,6 +584,77 @@ def numbers(n, n_features=20, seed=0):
 def mean_squared_error(answers, y):
     """Return the mean squared error of answers within zero and one."""
     return float(np.mean((np.clip(answers, 0, 1) - y) ** 2))
+
+
+def river_advice(river):
+    """Return the candidate that averages columns by exponential weights."""
+
+    class Column(river.base.Regressor):
+        """An expert that says what one feature says, and learns nothing."""
+
+        def __init__(self, place):
+            self.place = place
+
+        def predict_one(self, x):
+            """Return the feature."""
+            return x[self.place]
+
+        def learn_one(self, x, y):
+            """Learn nothing."""
+
+    def run(data):
+        columns = [Column(place) for place in range(data.X.shape[1])]
+        model = river.ensemble.EWARegressor(columns, learning_rate=0.5)
+        answers = []
+        for x, y in zip(data.dicts, data.y.tolist(), strict=True):
+            answers.append(model.predict_one(x))
+            model.learn_one(x, y)
+        return np.array(answers)
+
+    return Candidate(fit=run)
+
+
+def advice(n, n_experts=N_EXPERTS, seed=0):
+    """Return numbers within zero and one, and experts that know them more or less."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n)
+    noise = rng.normal(size=(n, n_experts)) * np.linspace(0.05, 0.5, n_experts)
+    X = np.clip(y[:, None] + noise, 0, 1)
+    return Steps(X, y, [dict(enumerate(row)) for row in X.tolist()])
+
+
+def river_advice_job(sizes):
+    """The advice of a hundred experts, averaged by exponential weights.
+
+    The first answer of river is the sum of its experts', not their mean: it is left out.
+    """
+
+    def ours(data):
+        model = WeightedAverage(loss="square", eta=0.5, bounds=(0, 1))
+        return progressive_predict(model, data.X, data.y)
+
+    def agree(outcomes, data):
+        if RIVER in outcomes:
+            mine, theirs = (outcomes[name].model[1:] for name in (OURS, RIVER))
+            require_close(RIVER, OURS, relative_difference(theirs, mine), ROUNDING)
+
+    river = river_with("ensemble", "base")
+    return Job(
+        "river-advice",
+        advice,
+        {OURS: Candidate(fit=ours), RIVER: river_advice(river) if river else river},
+        agree,
+        [sizes.n_steps],
+        sizes.repeat,
+        None,
+        [Bar("river-advice: over river", lambda r: r.ratio(OURS, RIVER), RIVER_EXPERTS_LIMIT)],
+    )
+
+
+def river_with(*names):
+    """Return river with these parts of it imported, or why there is none."""
+    modules = [optional_import(f"river.{name}") for name in names]
+    return optional_import("river") if all(modules) else modules[0]
 
 
 def river_experts(river):
@@ -615,8 +686,7 @@ def river_experts_job(sizes):
         model = WeightedAverage(experts, loss="square", bounds=(0, 1))
         return progressive_predict(model, data.X, data.y)
 
-    modules = [optional_import(f"river.{name}") for name in ("linear_model", "ensemble", "optim")]
-    river = optional_import("river") if all(modules) else modules[0]
+    river = river_with("linear_model", "ensemble", "optim")
     return Job(
         "river-experts",
         numbers,
@@ -699,6 +769,7 @@ def make_jobs(size):
         *(hedge_job(n) for n in HEDGE_LIMITS),
         *(share_job(n) for n in HEDGE_LIMITS),
         river_perceptron_job,
+        river_advice_job,
         river_experts_job,
         kernel_job,
     )
