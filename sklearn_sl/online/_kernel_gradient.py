@@ -243,7 +243,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
                 'With eta="horizon" partial_fit does not know all trials: pass radius and horizon.'
             )
         if radius is None:
-            squares = np.diagonal(X) if self._precomputed else self._squares(X)
+            squares = np.diagonal(X) if self.kernel_ is None else self._squares(X)
             radius = np.sqrt(max(squares.max(), 0.0)) or 1.0
         horizon = self.max_iter * X.shape[0] if horizon is None else horizon
         return self.norm / (radius * np.sqrt(horizon))
@@ -296,7 +296,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     def _finish(self):
         super()._finish()
         self.regret_bound_ = None
-        if not self.n_removed_ and getattr(self.kernel_, "positive_definite", True):
+        if self._obeys_theorems():
             bound = kernel_ogd_bound(self.norm, self.radius_, self.n_trials_, self.eta_)
             self.regret_bound_ = self._n_vectors() * float(bound)
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import diagonal, encode, gram_product
-from sklearn_sl.online._kernel_trials import N_LOST, RADIUS2, KernelTrialsMixin
+from sklearn_sl.online._kernel_trials import RADIUS2, KernelTrialsMixin
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
@@ -37,7 +37,8 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     span of the others which changes the function least ("projection"; it may be the new one, and
     then the old ones stay, with other coefficients), or the oldest vector makes room ("removal").
     A projection takes time in proportion to ``B^2``, a removal none; the function that projections
-    leave is much better. The theorem speaks of a perceptron that forgets nothing.
+    leave is much better. The theorem speaks of a perceptron that forgets nothing. The budget stays
+    what it was in ``fit``, or in the first ``partial_fit``; so do the kernel and ``average``.
 
     **Multi-class.** ``multi_class="ovr"`` is one function for each class against all others.
     "kesler" adds the sample to the function of its class and subtracts it from that of the best
@@ -231,7 +232,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         self.keep_losses = keep_losses
 
     @property
-    def _averages(self):
+    def _wants_average(self):
         return self.average
 
     def _length(self):
@@ -244,7 +245,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     # ------------------------------------------------------------ the theorem
 
     def _certify(self, X, codes, scores):
-        if self._tail[N_LOST] or not getattr(self.kernel_, "positive_definite", True):
+        if not self._obeys_theorems():
             return
         scores = self._evaluate(X, self._coef) if scores is None else scores
         largest = self._tail[RADIUS2]
@@ -270,7 +271,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
             function that gives the least.
         """
         check_is_fitted(self)
-        if self._precomputed:
+        if self.kernel_ is None:
             raise ValueError(
                 "mistake_bound evaluates the kernel itself: it cannot be combined with "
                 'kernel="precomputed".'

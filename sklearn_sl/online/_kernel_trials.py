@@ -49,7 +49,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
     }
     _mutable = ("_norms", "_tail", "_gram", "_inverse")
     _slot_of = _table = None
-    _averages = False
+    _wants_average = False
 
     # ------------------------------------------------------------ samples
 
@@ -71,6 +71,10 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
     def _begin(self, X):
         n_scores = self._n_vectors()
         self.kernel_ = self._kernel_object(X)
+        # As the kernel, these stay what they are until the learner starts afresh.
+        self._budget = -1 if self.budget is None else self.budget
+        self._projects = self.budget is not None and self.budget_strategy == "projection"
+        self._averages = self._wants_average
         self._vectors, self._ids = X[:0], np.empty(0, dtype=np.intp)
         self._coef, self._sums = np.zeros((n_scores, 0)), np.zeros((n_scores, 0))
         self._norms, self._tail = np.zeros(n_scores), np.zeros(_kernel_sweeps.TAIL)
@@ -96,9 +100,9 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
             return
         self._place, self._heard = 0, []
         if self.n_trials_ and self._table is None and X.shape[0] ** 2 <= TABLE:
-            self._table = X if self._precomputed else all_values(self.kernel_, X)
+            self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
         super()._pass(X if self._table is None else self._table, codes, *trials)
-        if self._table is not None and not self._precomputed:
+        if self._table is not None and self.kernel_ is not None:
             self._vectors = as_doubles(X[self._ids])
 
     def _n_changes(self):
@@ -108,11 +112,16 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         self.support_, self.dual_coef_ = self._ids, self._coef
         if self._averages:
             self.dual_coef_ = self._coef + self._sums / self.n_trials_
-        if not self._precomputed:
+        if self.kernel_ is not None:
             self.support_vectors_ = self._vectors
         self.n_updates_ = self._n_changes()
         self.n_removed_ = int(self._tail[N_LOST])
         self.radius_ = float(np.sqrt(self._tail[RADIUS2]))
+
+    def _obeys_theorems(self):
+        """Return whether nothing was lost, and the kernel is positive definite for all we know."""
+        positive = getattr(self.kernel_, "positive_definite", True) and self._norms.min() >= 0
+        return positive and not self._tail[N_LOST]
 
     # ------------------------------------------------------------ trials
 
@@ -140,14 +149,13 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
 
     def _n_room(self, X):
         """Return how many vectors there may be after the trials of a block."""
-        n_vectors = len(self._ids)
-        n_most = n_vectors + X.shape[0]
-        return n_most if self.budget is None else max(n_vectors, min(n_most, self.budget))
+        n_most = len(self._ids) + X.shape[0]
+        return n_most if self._budget < 0 else min(n_most, self._budget)
 
     def _play_block(self, X, codes, before, K, scores):
         """Play the trials of a block, ``before`` of the slice come before; return how many."""
         n_rows, ids = len(codes), self._place + np.arange(len(codes))
-        if self._precomputed:  # after the last column comes the first
+        if self.kernel_ is None:  # after the last column comes the first
             ids %= self.n_features_in_
         X = X if self._has_values else as_doubles(X)
         own = self._fill_values(X, ids, K)
@@ -176,7 +184,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
     @property
     def _has_values(self):
         """Whether samples are rows of kernel values."""
-        return self._precomputed or self._table is not None
+        return self.kernel_ is None or self._table is not None
 
     def _fill_values(self, X, ids, K):
         """Write the kernel values of vectors and trials; return those of trials and trials."""
@@ -203,15 +211,15 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         coef[:, :n_vectors] = self._coef
         sums = np.zeros((n_scores, n_room if self._averages else 0))
         sums[:, :n_vectors] = self._sums
-        if self.budget is not None and self.budget_strategy == "projection":
-            self._gram, self._inverse = (
-                widened(square, n_room, self.budget) for square in (self._gram, self._inverse)
-            )
+        if self._projects:
+            self._gram = widened(self._gram, n_room, self._budget)
+        if self._projects and n_room == self._budget:
+            self._inverse = widened(self._inverse, n_room, n_room)
         return _kernel_sweeps.Expansion(
             coef,
             sums,
             n_vectors,
-            -1 if self.budget is None else self.budget,
+            self._budget,
             self._gram,
             self._inverse,
             self._norms,
@@ -260,7 +268,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
 
     def _evaluate(self, X, coef):
         """Return the values at samples of functions with these coefficients."""
-        if self._precomputed:
+        if self.kernel_ is None:
             return X[:, self._ids] @ coef.T
         X, vectors = (encode(self.kernel_, Z) for Z in (X, self._vectors))
         return gram_product(self.kernel_, X, vectors, coef.T, encoded=True)

@@ -381,6 +381,21 @@ def test_projection_needs_a_positive_definite_kernel(rng):
     assert learned(KernelPerceptron(budget_strategy="removal", **options), X, y).n_removed_ > 0
 
 
+def test_budget_and_average_of_the_first_call_stay(rings):
+    X, y = rings
+    for first, later in [
+        ({"budget": 9}, {"budget": 3, "budget_strategy": "removal", "average": True}),
+        ({}, {"budget": 2}),
+        ({"average": True, "budget": 5, "budget_strategy": "removal"}, {"budget": None}),
+    ]:
+        model = KernelPerceptron(**first).partial_fit(X[:100], y[:100], classes=[0, 1])
+        model.set_params(**later).partial_fit(X[100:], y[100:])
+        expected = learned(KernelPerceptron(**first), X, y)
+        np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
+        np.testing.assert_array_equal(model.support_, expected.support_)
+        assert len(model.fit(X, y).support_) <= (model.budget or 300)
+
+
 def test_budget_of_several_passes_keeps_rows_apart(regions):
     X, y = regions
     for strategy in STRATEGIES:
@@ -513,6 +528,7 @@ def test_there_is_no_bound_where_the_theorem_does_not_speak(rings):
     assert model.bound_ is None and model.comparator_ is None
     table = KernelPerceptron(kernel="precomputed").fit(rbf_kernel(X), y)
     assert table.n_updates_ <= table.bound_
+    assert KernelPerceptron(kernel="precomputed", max_iter=1).fit(-np.eye(300), y).bound_ is None
     with pytest.raises(ValueError, match="precomputed"):
         table.mistake_bound(rbf_kernel(X), y)
 
