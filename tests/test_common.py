@@ -401,6 +401,8 @@ LONG_FITS = {
         ({"n_estimators": 1, "n_jobs": 2}, 150_000, 20),
     ],
     "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
+    "MatrixCompletion": [({"row_kernel": "rbf", "col_kernel": "rbf"}, 250, 20)],
+    "SwitchingMultitaskKernel": [({}, 250, 20)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],
     "KernelPerceptron": [({}, 4000, 20), ({"budget": 200}, 4000, 20)],
     "KernelOGD": [({"max_iter": 5}, 5000, 20)],

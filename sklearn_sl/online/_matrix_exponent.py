@@ -52,7 +52,7 @@ def exponential_forms(gram, weigh, k, squares):
     forms : ndarray of shape (n_queries,)
         The answers; infinite or NaN where they overflow.
     """
-    if not len(k):
+    if not len(k) or not squares.any():
         return squares
     forms = np.zeros(len(squares))
     rest = np.flatnonzero(squares > 0)
@@ -308,9 +308,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
 
     - ``_make_sides(X)`` returns the two sides of the basis;
     - ``_items(X)`` returns the row and the column of each trial, as features;
-    - ``_make_room(col)`` prepares the sides for a trial with that column;
     - ``_tuning(trial)`` returns the factor of the weights before all updates, and the step;
-    - ``_queries(X)`` returns the rows and the columns of a prediction, and the side of the columns;
     - ``_margin_`` is the margin ``gamma``.
     """
 
@@ -355,7 +353,6 @@ class MatrixExponentMixin(OnlineClassifierMixin):
 
     def _trial(self, row, col, signs, trial, scores):
         """Write the scores of one trial, and learn from it."""
-        self._make_room(col[0])
         rows, cols = self._rows, self._cols
         looks = values_row, own_row, values_col, own_col = (*rows.look(row), *cols.look(col))
         rows.meet(row, own_row)
@@ -371,9 +368,6 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         place = rows.add(row[0], values_row[:, 0], own_row[0])
         self._entries.add(place, cols.add(col[0], values_col[:, 0], own_col[0]), steps)
         self.n_updates_ += 1
-
-    def _make_room(self, col):
-        pass
 
     @property
     def _threshold(self):
@@ -442,15 +436,15 @@ class MatrixExponentMixin(OnlineClassifierMixin):
     def _is_plain(self, X):
         return super()._is_plain(X) and bool(np.isfinite(X).all())
 
-    def _queries(self, X):
-        return *self._items(X), self._cols
-
     def _scores(self, X):
-        rows, cols, side = self._queries(X)
+        return self._query(*self._items(X), self._cols)
+
+    def _query(self, rows, cols, side):
+        """Return the scores of rows and columns, of which the latter belong to a given side."""
         start = self._tuning(max(self.n_trials_, 1))[0]
-        scores = np.empty((len(X), self._n_vectors()))
+        scores = np.empty((len(rows), self._n_vectors()))
         step = max(1, BLOCK // (len(self._rows) + len(side) + len(self._entries) + 1))
-        for begin in range(0, len(X), step):
+        for begin in range(0, len(rows), step):
             part = slice(begin, begin + step)
             looks = (*self._rows.look(rows[part]), *side.look(cols[part]))
             scores[part] = self._scores_of(self._rows, side, looks, start)

@@ -267,8 +267,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
             self._horizon = len(X)
         self._rows.meet(inputs, self._rows.own(inputs))
         counts = np.unique(tasks, return_counts=True)[1]
-        self._timelines = self._timelines.grown(len(counts), counts.max() + 1)
-        self._cols.change_kernel(self._timelines, self._timelines.radius)
+        self._make_room(len(counts), counts.max() + 1)
 
     def _items(self, X):
         inputs, tasks = self._split(X)
@@ -282,24 +281,33 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         self._numbers, self._counts = numbers, counts
         return np.ascontiguousarray(inputs), points
 
-    def _make_room(self, col):
-        number, time = col.astype(int).tolist()
-        timelines = self._timelines.grown(number + 1, time + 2)  # the next trial is predicted
+    def _trial(self, row, col, signs, trial, scores):
+        number, time = col[0].astype(int).tolist()
+        self._make_room(number + 1, time + 1)
+        super()._trial(row, col, signs, trial, scores)
+        self._make_room(number + 1, time + 2)  # for a prediction of the next trial
+
+    def _make_room(self, n_tasks, length):
+        timelines = self._timelines.grown(n_tasks, length)
         if timelines is not self._timelines:
             self._timelines = timelines
             self._cols.change_kernel(timelines, timelines.radius)
 
-    def _queries(self, X):
+    def _scores(self, X):
         inputs, tasks = self._split(X)
-        n_tasks = len(self._counts)
-        numbers = [self._numbers.get(task, n_tasks) for task in tasks]
-        points = np.array([(number, [*self._counts, 0][number]) for number in numbers], dtype=float)
-        side = self._cols
-        if n_tasks in numbers:  # a task that is new has a timeline too
-            timelines = self._timelines.grown(n_tasks + 1, 1)
-            side = side.copy()
+        inputs, n_tasks = np.ascontiguousarray(inputs), len(self._counts)
+        numbers = np.array([self._numbers.get(task, n_tasks) for task in tasks])
+        points = np.column_stack([numbers, np.array([*self._counts, 0])[numbers]]).astype(float)
+        scores = np.empty((len(X), self._n_vectors()))
+        old = numbers < n_tasks
+        if old.any():
+            scores[old] = self._query(inputs[old], points[old], self._cols)
+        if not old.all():
+            # A task that is new has a timeline after all others.
+            timelines, side = self._timelines.grown(n_tasks + 1, 1), self._cols.copy()
             side.change_kernel(timelines, timelines.radius)
-        return np.ascontiguousarray(inputs), points, side
+            scores[~old] = self._query(inputs[~old], points[~old], side)
+        return scores
 
     # ------------------------------------------------------------ parameters of the theorem
 
@@ -310,7 +318,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
             np.ones(self.n_modes),
             self._timelines.n_leaves,
             self.n_switches,
-            max(1, len(self._counts)),
+            self._timelines.n_tasks,
         )
 
     def _tuning(self, trial):

@@ -36,6 +36,7 @@ from sklearn_sl.theory._kernel_online import dnf_perceptron_bound, kernel_ogd_bo
 from sklearn_sl.theory._matrix_completion import (
     factor_dimension,
     matrix_completion_bound,
+    matrix_completion_loss_bound,
     matrix_completion_mistakes,
     max_norm_bound,
     multitask_kernel_bound,
@@ -101,6 +102,7 @@ __all__ = [
     "kernel_ogd_bound",
     "margin_bound",
     "matrix_completion_bound",
+    "matrix_completion_loss_bound",
     "matrix_completion_mistakes",
     "max_norm_bound",
     "multitask_bound",

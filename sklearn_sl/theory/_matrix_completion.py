@@ -39,6 +39,7 @@ def matrix_completion_bound(n_trials, dimension, margin, size):
 
     See Also
     --------
+    matrix_completion_loss_bound : A sharper bound, from what has happened.
     matrix_completion_mistakes : The bound on the mistakes of the conservative learner.
     sklearn_sl.online.MatrixCompletion : The learner.
 
@@ -57,6 +58,68 @@ def matrix_completion_bound(n_trials, dimension, margin, size):
     """
     capacity = _capacity(dimension, margin, size)
     return 4 * np.sqrt(2 * capacity * whole("n_trials", n_trials, low=0))
+
+
+def matrix_completion_loss_bound(n_errors, n_updates, dimension, margin, size, eta):
+    """Return the largest expected number of mistakes of online matrix completion with any step.
+
+    With the relative entropy of a matrix ``U`` to the weights as a potential, which is at most
+    ``D log(m + n)`` at first, the expected number of mistakes is at most ::
+
+        (errors + (D log(m + n) / eta + eta (1 + gamma) updates) / (2 gamma)) / (1 - eta / 2)
+
+    for every ``U`` of max norm at most ``1 / gamma`` and quasi-dimension at most ``D``, which errs
+    so often itself. The number of updates is known after the trials, and at most their number.
+
+    Parameters
+    ----------
+    n_errors : int or array-like of int
+        How many labels differ from ``U``.
+
+    n_updates : int or array-like of int
+        The number of updates.
+
+    dimension : float or array-like
+        The quasi-dimension ``D``; see :func:`quasi_dimension`.
+
+    margin : float or array-like
+        The margin ``gamma``, between 0 and 1.
+
+    size : int or array-like of int
+        The number ``m + n`` of rows and columns.
+
+    eta : float or array-like
+        The step, at most 1.
+
+    Returns
+    -------
+    bound : float or ndarray
+        The expected number of mistakes is at most this.
+
+    See Also
+    --------
+    matrix_completion_bound : The regret with the best step.
+
+    References
+    ----------
+    .. [1] M. Herbster, S. Pasteris and L. Tse, "Online matrix completion with side information",
+       NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import matrix_completion_loss_bound
+    >>> bound = matrix_completion_loss_bound(
+    ...     n_errors=0, n_updates=100, dimension=20, margin=1.0, size=20, eta=0.5
+    ... )
+    >>> print(f"{bound:.1f}")
+    146.6
+    """
+    capacity = _capacity(dimension, margin, size)
+    n_errors, n_updates = whole("n_errors", n_errors, low=0), whole("n_updates", n_updates, low=0)
+    margin, eta = np.asarray(margin, dtype=np.float64), positive("eta", eta)
+    real("eta", eta, high=1)
+    drift = capacity * margin**2 / eta + eta * (1 + margin) * n_updates
+    return (n_errors + drift / (2 * margin)) / (1 - eta / 2)
 
 
 def matrix_completion_mistakes(dimension, margin, size, eta=None):
