@@ -22,9 +22,11 @@ from sklearn_sl.online._gradient import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
 )
+from sklearn_sl.online._hedge import Hedge, HedgeRun, hedge
 from sklearn_sl.online._kernel_gradient import KernelOGD
 from sklearn_sl.online._kernel_perceptron import KernelPerceptron
 from sklearn_sl.online._matrix_completion import MatrixCompletion
+from sklearn_sl.online._mixable import MixableLoss
 from sklearn_sl.online._multitask import SwitchingMultitaskExperts
 from sklearn_sl.online._multitask_kernel import SwitchingMultitaskKernel
 from sklearn_sl.online._oracles import (
@@ -47,6 +49,8 @@ from sklearn_sl.online._progressive import (
 )
 from sklearn_sl.online._shares import FixedShare, VariableShare
 from sklearn_sl.online._thresholds import GridThresholdHalving
+from sklearn_sl.online._weighted_average import WeightedAverage
+from sklearn_sl.online._weighted_majority import WeightedMajority
 from sklearn_sl.online._winnow import Winnow
 
 __all__ = [
@@ -65,10 +69,13 @@ __all__ = [
     "FixedShare",
     "GridThresholdHalving",
     "Halving",
+    "Hedge",
+    "HedgeRun",
     "KernelOGD",
     "KernelPerceptron",
     "MatrixCompletion",
     "MinimalDisjunction",
+    "MixableLoss",
     "OnlineGradientDescentClassifier",
     "OnlineGradientDescentRegressor",
     "PassiveAggressiveClassifier",
@@ -79,11 +86,14 @@ __all__ = [
     "SwitchingMultitaskExperts",
     "SwitchingMultitaskKernel",
     "VariableShare",
+    "WeightedAverage",
+    "WeightedMajority",
     "Winnow",
     "best_convex_combination",
     "best_expert",
     "best_shifting_sequence",
     "cnf_to_set_cover",
+    "hedge",
     "importance_weighted_loss",
     "minimal_disjunction",
     "online_to_batch",

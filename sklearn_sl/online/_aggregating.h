@@ -9,6 +9,8 @@
 #include <stddef.h>
 
 #define LANES 8
+/* How many numbers ahead of their use losses are fetched: they come from afar, the rest is near. */
+#define SL_AHEAD 1024
 
 #if defined(__GNUC__)
 typedef double sl_double8 __attribute__((vector_size(64), aligned(8), may_alias));
@@ -123,15 +125,16 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
     return SL_LEAST(best);                                                                      \
 }
 
-/* A trial with weights exp(-eta (costs - least)): sums of weights, weights * losses and
-   weights * VALUE, and after = costs - least + losses. Return the least of these. */
+/* A trial with weights exp(-eta (costs - least)). Set the sums of weights, weights * losses and
+   weights * VALUE, and the least loss; after = costs - least + losses. Return the least of these. */
 #define SL_DEFINE_EXPONENTIAL(NAME, TARGET, VALUE)                                              \
 TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
                           const double *losses, const double *values, double *after,            \
                           double *sums) {                                                       \
     sl_double8 total = SL_SPLAT(0.0), mean = total, other = total, rate = SL_SPLAT(-eta);       \
-    sl_double8 best = SL_SPLAT(INFINITY), least8 = SL_SPLAT(least);                             \
+    sl_double8 best = SL_SPLAT(INFINITY), low = best, least8 = SL_SPLAT(least);                 \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
+        __builtin_prefetch(losses + k + SL_AHEAD);                                              \
         sl_double8 cost = SL_AT(costs + k) - least8, loss = SL_AT(losses + k);                  \
         sl_double8 weight = SL_EXP(rate * cost);                                                \
         total += weight;                                                                        \
@@ -140,16 +143,18 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
         cost += loss;                                                                           \
         SL_PUT(after + k) = cost;                                                               \
         best = SL_LESS(cost, best);                                                             \
+        low = SL_LESS(loss, low);                                                               \
     }                                                                                           \
     sums[0] = SL_SUM(total);                                                                    \
     sums[1] = SL_SUM(mean);                                                                     \
     sums[2] = SL_SUM(other);                                                                    \
+    sums[3] = SL_LEAST(low);                                                                    \
     return SL_LEAST(best);                                                                      \
 }
 
-/* A trial of fixed share with weights kept * before + given: sums of weights, weights * losses
-   and weights * VALUE, after = weights * exp(-eta losses), and the losses are added to those
-   lost before. Return the sum of the weights after. */
+/* A trial of fixed share with weights kept * before + given. Set the sums of weights,
+   weights * losses and weights * VALUE, and the least loss; after = weights * exp(-eta losses);
+   the losses are added to those lost before. Return the sum of the weights after. */
 #define SL_DEFINE_SHARE(NAME, TARGET, VALUE)                                                    \
 TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double given,         \
                           double eta, const double *losses, const double *values,               \
@@ -157,7 +162,9 @@ TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double
                           double *sums) {                                                       \
     sl_double8 zero = SL_SPLAT(0.0), total = zero, mean = zero, other = zero, left = zero;      \
     sl_double8 kept8 = SL_SPLAT(kept), given8 = SL_SPLAT(given), rate = SL_SPLAT(-eta);         \
+    sl_double8 low = SL_SPLAT(INFINITY);                                                        \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
+        __builtin_prefetch(losses + k + SL_AHEAD);                                              \
         sl_double8 weight = kept8 * SL_AT(before + k) + given8, loss = SL_AT(losses + k);       \
         weight = SL_WHERE(weight > zero, weight, zero);                                         \
         if (n - k < LANES) weight = SL_FIRST(n - k, weight, zero);                              \
@@ -168,10 +175,12 @@ TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double
         SL_PUT(after + k) = weight;                                                             \
         SL_PUT(lost_after + k) = SL_AT(lost + k) + loss;                                        \
         left += weight;                                                                         \
+        low = SL_LESS(loss, low);                                                               \
     }                                                                                           \
     sums[0] = SL_SUM(total);                                                                    \
     sums[1] = SL_SUM(mean);                                                                     \
     sums[2] = SL_SUM(other);                                                                    \
+    sums[3] = SL_LEAST(low);                                                                    \
     return SL_SUM(left);                                                                        \
 }
 
@@ -243,6 +252,7 @@ static double NAME(ptrdiff_t n, const double *costs, double least, double eta,  
                    double *sums) {                                                              \
     double best = INFINITY;                                                                     \
     sums[0] = sums[1] = sums[2] = 0;                                                            \
+    sums[3] = INFINITY;                                                                         \
     for (ptrdiff_t k = 0; k < n; k++) {                                                         \
         double cost = costs[k] - least, loss = losses[k], weight = exp(-eta * cost);            \
         sums[0] += weight;                                                                      \
@@ -250,6 +260,7 @@ static double NAME(ptrdiff_t n, const double *costs, double least, double eta,  
         sums[2] += weight * (VALUE);                                                            \
         after[k] = cost + loss;                                                                 \
         best = fmin(best, after[k]);                                                            \
+        sums[3] = fmin(sums[3], loss);                                                          \
     }                                                                                           \
     return best;                                                                                \
 }
@@ -259,6 +270,7 @@ static double NAME(ptrdiff_t n, const double *before, double kept, double given,
                    double *after, double *lost_after, double *sums) {                           \
     double left = 0;                                                                            \
     sums[0] = sums[1] = sums[2] = 0;                                                            \
+    sums[3] = INFINITY;                                                                         \
     for (ptrdiff_t k = 0; k < n; k++) {                                                         \
         double weight = fmax(0, kept * before[k] + given), loss = losses[k];                    \
         sums[0] += weight;                                                                      \
@@ -266,6 +278,7 @@ static double NAME(ptrdiff_t n, const double *before, double kept, double given,
         sums[2] += weight * (VALUE);                                                            \
         left += after[k] = weight * exp(-eta * loss);                                           \
         lost_after[k] = lost[k] + loss;                                                         \
+        sums[3] = fmin(sums[3], loss);                                                          \
     }                                                                                           \
     return left;                                                                                \
 }

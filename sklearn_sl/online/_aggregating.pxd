@@ -45,6 +45,8 @@ cdef class Weights:
     # The weights of the current trial times `total`; zero for experts that sleep.
     cdef double[::1] shares
     cdef double total
+    # No loss is to be below this.
+    cdef double lowest
 
     cdef void allocate(self) noexcept nogil
     cdef void rouse(self, const double* losses) noexcept nogil

@@ -46,6 +46,7 @@ cdef class Weights:
         self.n_experts = n_experts
         self.width = (n_experts + LANES - 1) // LANES * LANES
         self.shares = np.zeros(self.width)
+        self.lowest = -INFINITY
 
     cdef void allocate(self) noexcept nogil:
         """Set ``shares`` and ``total`` for the next trial."""
@@ -75,7 +76,7 @@ cdef class Weights:
     ) noexcept nogil:
         """Do all of the above in one go, if possible; return whether it was.
 
-        If not, because losses or values are not finite for example, nothing has changed. Answer
+        If not, because losses or values are not finite or too low, nothing has changed. Answer
         by the weighted mean of values; if they are NULL, those of the losses and their squares.
         """
         return False
@@ -85,13 +86,13 @@ cdef class Weights:
 
 
 cdef inline bint means(
-    const double* values, const double* sums, double* answers
+    const double* values, const double* sums, double lowest, double* answers
 ) noexcept nogil:
-    """Set answers to weighted means; return whether they are finite."""
+    """Set answers to weighted means; return whether they are finite and no loss is too low."""
     answers[0] = (sums[1] if values == NULL else sums[2]) / sums[0]
     if values == NULL:
         answers[1] = sums[2] / sums[0]
-    return isfinite(sums[1]) and isfinite(sums[2])
+    return isfinite(sums[1]) and isfinite(sums[2]) and sums[3] >= lowest
 
 
 cdef double mixed_loss(
@@ -188,7 +189,7 @@ cdef class ExponentialWeights(Weights):
     cdef bint play(
         self, const double* losses, const double* values, double* answers
     ) noexcept nogil:
-        cdef double sums[3]
+        cdef double sums[4]
         return self.advance(losses, values, answers, sums)
 
     cdef bint advance(
@@ -206,7 +207,7 @@ cdef class ExponentialWeights(Weights):
             least = sl_exponential(
                 self.width, self.now, self.tail[LEAST], self.eta, losses, values, self.next, sums
             )
-        if not means(values, sums, answers):
+        if not means(values, sums, self.lowest, answers):
             return False
         self.now, self.next = self.next, self.now
         self.tail[OFFSET] += self.tail[LEAST]
@@ -268,7 +269,7 @@ cdef class AdaptiveWeights(ExponentialWeights):
     cdef bint play(
         self, const double* losses, const double* values, double* answers
     ) noexcept nogil:
-        cdef double sums[3]
+        cdef double sums[4]
         self.set_rate()
         if not self.advance(losses, values, answers, sums):
             return False
@@ -377,7 +378,7 @@ cdef class FixedShareWeights(Weights):
     cdef bint play(
         self, const double* losses, const double* values, double* answers
     ) noexcept nogil:
-        cdef double sums[3]
+        cdef double sums[4]
         cdef double left, kept = self.kept / self.tail[LEFT]
         if values == NULL:
             left = sl_share_squares(
@@ -389,7 +390,7 @@ cdef class FixedShareWeights(Weights):
                 self.n_experts, self.now, kept, self.given, self.eta, losses, values,
                 self.now + self.width, self.next, self.next + self.width, sums,
             )
-        if not (means(values, sums, answers) and left > SMALL):
+        if not (means(values, sums, self.lowest, answers) and left > SMALL):
             return False
         self.now, self.next = self.next, self.now
         self.tail[LEFT] = left
@@ -497,34 +498,36 @@ cdef bint answer(
     double[::1] room,
     double[:, ::1] answers,
 ) noexcept nogil:
-    """Answer a trial; return whether the answers are numbers, which NaN among the tables spoils."""
-    cdef Py_ssize_t k, column, n = weights.n_experts
-    cdef bint fine = True
+    """Answer a trial; return whether the answers are as they should be: no NaN is in the way.
+
+    If some experts are ``asleep``, their shares are zero and their NaN count for nothing.
+    """
+    cdef Py_ssize_t k, column, n = weights.n_experts, n_answers = answers.shape[1]
     cdef double code
     cdef const double* values
+    for column in range(n_answers):
+        answers[row, column] = 0.0
     if votes:
-        for column in range(answers.shape[1]):
-            answers[row, column] = 0.0
         for k in range(n):
             code = tables[0, row, k]
-            if isnan(code):
-                fine = False
-            else:
+            if not isnan(code):
                 answers[row, <Py_ssize_t>code] += weights.shares[k]
+            elif not asleep:
+                return False
     elif tables.shape[0] == 0:
         values = whole(losses, n, weights.width, asleep, room)
-        answers[row, 0] = sl_dot(weights.width, &weights.shares[0], values)
-        answers[row, 1] = 0.0
         for k in range(n):
+            answers[row, 0] += weights.shares[k] * values[k]
             answers[row, 1] += weights.shares[k] * values[k] * values[k]
     else:
-        for column in range(answers.shape[1]):
+        for column in range(n_answers):
             values = whole(&tables[column, row, 0], n, weights.width, asleep, room)
             answers[row, column] = sl_dot(weights.width, &weights.shares[0], values)
-    for column in range(answers.shape[1]):
+    for column in range(n_answers):
         answers[row, column] /= weights.total
-        fine = fine and isfinite(answers[row, column])
-    return fine
+        if not isfinite(answers[row, column]) and weights.total > 0:
+            return False
+    return True
 
 
 def sweep(
@@ -532,7 +535,9 @@ def sweep(
     const double[:, ::1] losses,
     const double[:, :, ::1] tables,
     bint votes,
+    double lowest,
     double[::1] charged,
+    double[::1] absent,
     double[:, ::1] answers,
     double[:, ::1] history,
 ):
@@ -552,8 +557,12 @@ def sweep(
     votes : bool
         Whether the only table has classes 0, 1, ..., the weights of which are added up.
 
-    charged : ndarray of shape (n_experts,)
-        What experts are charged while they sleep is added to it.
+    lowest : float
+        No loss may be below this.
+
+    charged, absent : ndarray of shape (n_experts,)
+        To the first is added what experts are charged while they sleep; to the second, unless it
+        is empty, the first answer meanwhile.
 
     answers : ndarray of shape (n_rows, n_answers)
         The weighted mean of each table is written to it; if there is none, those of the losses
@@ -565,7 +574,7 @@ def sweep(
     Returns
     -------
     n_played : int
-        The number of trials; less than all if the next row is not finite.
+        The number of trials; less than all if the next row is not finite or too low.
     """
     cdef Py_ssize_t row, k, n = weights.n_experts, played = losses.shape[0]
     cdef double charge
@@ -573,6 +582,7 @@ def sweep(
     cdef bint quick = not votes and tables.shape[0] < 2
     cdef const double* now
     cdef const double* values
+    weights.lowest = lowest
     with nogil:
         for row in range(losses.shape[0]):
             now = whole(&losses[row, 0], n, weights.width, False, mine)
@@ -586,18 +596,15 @@ def sweep(
                     values = whole(&tables[0, row, 0], n, weights.width, False, room)
                 if weights.play(now, values, &answers[row, 0]):
                     continue
+            if any_below(now, n, lowest):
+                played = row
+                break
             weights.allocate()
             if not answer(weights, now, tables, row, votes, False, room, answers):
-                if not has_nan(now, n):
-                    played = row
-                    break
                 memcpy(&mine[0], &losses[row, 0], n * sizeof(double))
                 now = &mine[0]
                 weights.rouse(now)
-                if (
-                    not answer(weights, now, tables, row, votes, True, room, answers)
-                    and weights.total > 0 and not votes
-                ):
+                if not answer(weights, now, tables, row, votes, True, room, answers):
                     played = row
                     break
                 charge = weights.charge(now)
@@ -605,15 +612,17 @@ def sweep(
                     if isnan(mine[k]):
                         mine[k] = charge
                         charged[k] += charge
+                        if absent.shape[0] > 0 and weights.total > 0:
+                            absent[k] += answers[row, 0]
             weights.lose(now)
         weights.settle()
     return played
 
 
-cdef bint has_nan(const double* values, Py_ssize_t n) noexcept nogil:
+cdef bint any_below(const double* values, Py_ssize_t n, double lowest) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
-        if isnan(values[k]):
+        if values[k] < lowest:
             return True
     return False
 

@@ -14,7 +14,7 @@ RATES = {
 }
 
 
-def weighted_majority_bound(best_mistakes, n_experts, beta=np.exp(-1), randomized=False):
+def weighted_majority_bound(best_mistakes, n_experts, beta=1 / np.e, randomized=False):
     """Return the largest number of mistakes of the weighted majority of experts.
 
     Weights begin at one, and those of experts that are wrong are multiplied by ``beta``. The answer
@@ -77,9 +77,7 @@ def absolute_constant(eta):
     return 0.5 / np.log(2 / (1 + np.exp(-eta)))
 
 
-def weighted_average_bound(
-    n_experts, loss="square", prediction="average", eta=None, prior=None
-):
+def weighted_average_bound(n_experts, loss="square", prediction="average", eta=None, prior=None):
     """Return the largest regret of the weighted average of experts.
 
     Weights begin with ``w_1``, which sum to one, and are multiplied by ``exp(-eta L)`` where ``L``
