@@ -99,8 +99,8 @@ plt.show()
 # estimate for a new writer is the leftmost point below, not the mean of all.
 #
 # The perceptron learns from mistakes alone. The two learners in front learn from every image that
-# lacks a margin, too, by short steps. ``SGDClassifier`` would as well, but as it comes its steps are
-# so long that a margin of one is next to nothing: it does as the perceptron does. With
+# lacks a margin, too, by short steps. ``SGDClassifier`` would as well, but as it comes its steps
+# are so long that a margin of one is next to nothing: it does as the perceptron does. With
 # ``learning_rate="constant", eta0=0.1`` it does as gradient descent.
 
 short = SGDClassifier(learning_rate="constant", eta0=0.1, random_state=0)
