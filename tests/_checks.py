@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklearn_sl._discovery import all_estimators
 from sklearn_sl.ensemble import DecisionStump
 from sklearn_sl.kernels import Gaussian, Linear
+from sklearn_sl.online import PassiveAggressiveRegressor, Perceptron
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 # What every kernel machine is tested with, besides its default parameters.
@@ -275,6 +276,27 @@ CONFIGS = {
         {"kernel": "linear", "n_modes": 3, "n_switches": 5},
         {"gamma": "median", "complexity": 50.0, "keep_losses": True},
     ],
+    "WeightedMajority": [
+        {"beta": 0.0, "keep_losses": True},
+        {"beta": 0.5, "randomized": True, "random_state": 0},
+        {"estimators": [Perceptron(), Perceptron(average=True)]},
+    ],
+    "WeightedAverage": [
+        {"prediction": "vovk", "keep_weights": True},
+        {"loss": "absolute"},
+        {"loss": "entropic", "eta": 0.5},
+        {"estimators": [PassiveAggressiveRegressor(C=0.1), PassiveAggressiveRegressor()]},
+    ],
+    "Hedge": [
+        {"eta": "doubling", "randomized": True, "random_state": 0},
+        {"eta": "horizon", "horizon": 100, "share": 0.01},
+        {"estimators": [Perceptron(), Perceptron(average=True)], "eta": 0.1},
+    ],
+    "FixedShare": [
+        {"alpha": "auto", "n_shifts": 2, "horizon": 100},
+        {"loss": "hellinger", "prediction": "vovk", "keep_losses": True},
+    ],
+    "VariableShare": [{"loss": "absolute", "eta": 0.5, "alpha": 0.1, "keep_weights": True}],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }

@@ -27,19 +27,11 @@ BLOCK = 2**15
 # But not fewer trials than these, as each block takes a while.
 FEWEST_ROWS = 16
 NO_TABLES = np.empty((0, 0, 0))
-# Classes whose weights differ by no more than this have the same.
-TIE = 1e-12
 
 
 def dense(X):
     """Return samples as a dense matrix of doubles in C order."""
     return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
-def heaviest(shares):
-    """Return the class with the largest weight in each row; of several, the last one."""
-    tied = shares >= shares.max(axis=1, keepdims=True) - TIE
-    return shares.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
 
 
 class ExpertsMixin(OnlineMixin):
@@ -355,7 +347,8 @@ EXPERT_CONSTRAINTS = {
 class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     """Experts whose advice are classes; answers have the weights of all classes and a choice.
 
-    A number ``x`` is the class in place ``floor(x - threshold) + 1``.
+    A number ``x`` is the class in place ``floor(x - threshold) + 1``. The hook ``_choose(shares)``
+    returns the class with the largest weight in each row.
     """
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -439,7 +432,7 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
             passed = np.cumsum(shares, axis=1)[:, :-1] <= draws[:, None]
             answers[:, -1] = np.count_nonzero(passed, axis=1)
         else:
-            answers[:, -1] = heaviest(shares)
+            answers[:, -1] = self._choose(shares)
 
     def _mistaken(self, answers, codes):
         return answers[:, -1] != codes
@@ -480,7 +473,7 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     # ------------------------------------------------------------ predictions
 
     def predict(self, X):
-        """Predict by the class with the largest weight; of several, the last one.
+        """Predict by the class with the largest weight.
 
         Parameters
         ----------
@@ -493,21 +486,6 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
             Classes.
         """
         return self._predictions(self._answers(X))
-
-    def predict_proba(self, X):
-        """Return the weights of the experts that say each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
-
-        Returns
-        -------
-        shares : ndarray of shape (n_samples, n_classes)
-            The probabilities with which an expert that is drawn by weight says each class.
-        """
-        return self._answers(X)[:, :-1]
 
 
 class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):

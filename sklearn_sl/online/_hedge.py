@@ -229,8 +229,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     and it keeps the ratio of its weight to theirs. (AdaHedge charges it what the learner loses.)
     The theorem then compares the learner with each expert in the trials in which it was awake.
 
-    **Ties** go to the larger class, also if all experts sleep. Weights that differ by less than
-    1e-12 of all are equal.
+    **Ties** go to the smaller class, also if all experts sleep.
 
     Parameters
     ----------
@@ -408,6 +407,25 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     def _new_state(self, n_experts):
         horizon = self._known_horizon('eta="horizon"') if self.eta == "horizon" else None
         return hedge_state(n_experts, self.eta, horizon, self.share)
+
+    def _choose(self, shares):
+        return shares.argmax(axis=1)
+
+    def predict_proba(self, X):
+        """Return the weights of the experts that say each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            The probabilities with which an expert that is drawn by weight says each class; the
+            same for all classes if all experts sleep.
+        """
+        return self._answers(X)[:, :-1]
 
     def _losses(self, answers, codes):
         return self._expected_losses(answers, codes)

@@ -11,6 +11,8 @@ from sklearn_sl.online._expert_weights import ExponentialState
 from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsClassifierMixin
 from sklearn_sl.theory._experts import weighted_majority_bound
 
+# Classes whose weights differ by no more than this have the same.
+TIE = 1e-12
 # What all learners of this kind have among their parameters.
 VOTE_CONSTRAINTS = {
     **EXPERT_CONSTRAINTS,
@@ -187,6 +189,25 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     def _new_state(self, n_experts):
         return ExponentialState(n_experts, -np.log(self.beta) if self.beta > 0 else np.inf)
+
+    def _choose(self, shares):
+        tied = shares >= shares.max(axis=1, keepdims=True) - TIE
+        return shares.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
+
+    def votes(self, X):
+        """Return the weights of the experts that say each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            The weights, which sum to one; the same for all classes if all experts sleep.
+        """
+        return self._answers(X)[:, :-1]
 
     def _losses(self, answers, codes):
         return self._mistaken(answers, codes).astype(np.float64)
