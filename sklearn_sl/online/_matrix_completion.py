@@ -303,9 +303,12 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
 
     def _make_sides(self, X):
         radii = self.row_radius, self.col_radius
+        counts = self.n_rows is None, self.n_cols is None
         return tuple(
-            make_side(*each, self.max_basis)
-            for each in zip(self._kernels(), self._items(X), radii, strict=True)
+            make_side(kernel, items, radius, self.max_basis, counts=count)
+            for kernel, items, radius, count in zip(
+                self._kernels(), self._items(X), radii, counts, strict=True
+            )
         )
 
     def _begin(self, X):
@@ -364,16 +367,16 @@ def theorem_step(dimension, size, n_trials):
     return float(np.sqrt(dimension * np.log(size) / (2 * n_trials)))
 
 
-def make_side(kernel, items, radius, most, **params):
+def make_side(kernel, items, radius, most, *, counts, **params):
     """Return the side of rows or columns that a kernel compares."""
     if kernel is None:
-        return Side(None, items.shape[1], None, most)
+        return Side(None, items.shape[1], None, most, counts)
     kernel = as_kernel(kernel, items, **params)
     if not getattr(kernel, "positive_definite", True):
         raise ValueError(f"The kernel {kernel} is not positive definite.")
     if radius is None and isinstance(kernel, Precomputed):
         radius = float(np.max(np.diagonal(kernel.gram)))
-    return Side(kernel, items.shape[1], radius, most)
+    return Side(kernel, items.shape[1], radius, most, counts)
 
 
 def needs_nonnegative(kernel):

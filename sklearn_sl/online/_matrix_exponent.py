@@ -138,21 +138,23 @@ class Side:
     most : int
         How many of them there may be, if there is a kernel.
 
+    counts : bool
+        Whether to count how many are met.
+
     Attributes
     ----------
     items, gram : ndarray
-        Those of the updates and their kernel values. What is written stays, and copies share it:
-        only the first ``len(self)`` places count.
+        Those of the updates and their kernel values: the first ``len(self)`` places.
 
     index : dict
         The places of the items, by their bytes.
 
     met : set
-        The bytes of all that were met, in updates or not.
+        The bytes of all that were met, in updates or not, if they are counted.
     """
 
-    def __init__(self, kernel, n_features, radius, most):
-        self.kernel = kernel
+    def __init__(self, kernel, n_features, radius, most, counts):
+        self.kernel, self.counts = kernel, counts
         self.most = most if kernel is not None else np.inf
         self.fixed = radius is not None or kernel is None
         self.radius = 1.0 if kernel is None else float(radius or 0.0)
@@ -164,7 +166,8 @@ class Side:
     def copy(self):
         """Return a side that can grow alone."""
         other = copy.copy(self)
-        other.index, other.met = self.index.copy(), self.met.copy()
+        for name in ("items", "gram", "index", "met"):
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def __len__(self):
@@ -172,7 +175,8 @@ class Side:
 
     def meet(self, items, own):
         """Hear of items and their kernel values: how many there are, and how large, matters."""
-        self.met.update(map(bytes, items))
+        if self.counts:
+            self.met.update(map(bytes, items))
         if not self.fixed:
             self.radius = max(self.radius, float(np.max(own)))
 
@@ -196,10 +200,8 @@ class Side:
         if not n:
             return np.empty((0, len(items))), own
         values = np.array(self.kernel(items, self.items[:n]).T, dtype=np.float64)
-        values[:, known], own[known] = (
-            self.gram[:n, places[known]],
-            self.gram[places, places][known],
-        )
+        places = places[known]
+        values[:, known], own[known] = self.gram[:n, places], self.gram[places, places]
         return values, own
 
     def own(self, items):
@@ -257,7 +259,8 @@ class Entries:
     def copy(self):
         """Return entries that can be added to alone."""
         other = copy.copy(self)
-        other.index, other.weights = self.index.copy(), self.weights.copy()
+        for name in ("rows", "cols", "weights", "index"):
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def __len__(self):
@@ -407,9 +410,6 @@ class MatrixExponentMixin(OnlineClassifierMixin):
             return super()._mistaken(answers[:, :-1], codes)
         shares = np.cumsum(self._probabilities(answers[:, :-1]), axis=1)
         return np.sum(answers[:, -1:] >= shares[:, :-1], axis=1) != codes
-
-    def _n_changes(self):
-        return self.n_updates_ + self.n_skipped_
 
     def _predictions(self, answers):
         return super()._predictions(answers[:, :-1])

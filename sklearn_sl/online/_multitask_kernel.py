@@ -253,8 +253,10 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         inputs, _ = self._split(X)
         length = self.horizon + 1 if self.horizon and self.task_column is None else 2
         self._timelines = Timelines(1, length)
-        rows = make_side(self.kernel, inputs, self.radius, self.max_basis, gamma=self.gamma)
-        return rows, Side(self._timelines, 2, self._timelines.radius, self.max_basis)
+        rows = make_side(
+            self.kernel, inputs, self.radius, self.max_basis, counts=False, gamma=self.gamma
+        )
+        return rows, Side(self._timelines, 2, self._timelines.radius, self.max_basis, counts=False)
 
     def _begin(self, X):
         super()._begin(X)
