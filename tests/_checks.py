@@ -252,6 +252,11 @@ CONFIGS = {
         {"eta": "horizon", "horizon": 400, "gradient_norm": 100.0},
     ],
     "EllipsoidClassifier": [{"n_grid": 50, "keep_losses": True}],
+    "MixingPastPosteriors": [
+        {"past": "uniform", "alpha": "auto", "n_shifts": 2, "horizon": 100, "keep_losses": True},
+        {"decay": 0.5, "prediction": "vovk", "loss": "hellinger", "keep_weights": True},
+        {"past": "start", "loss": "absolute", "eta": 1.0},
+    ],
     "SwitchingMultitaskExperts": [
         {"n_modes": 3, "n_switches": 2, "horizon": 100, "keep_losses": True},
         {"task_feature": 0, "n_tasks": 5, "eta": 0.5, "max_iter": 2},

@@ -41,6 +41,7 @@ from sklearn_sl.online._passive_aggressive import (
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
 )
+from sklearn_sl.online._past_posteriors import MixingPastPosteriors
 from sklearn_sl.online._perceptron import Perceptron
 from sklearn_sl.online._progressive import (
     online_to_batch,
@@ -76,6 +77,7 @@ __all__ = [
     "MatrixCompletion",
     "MinimalDisjunction",
     "MixableLoss",
+    "MixingPastPosteriors",
     "OnlineGradientDescentClassifier",
     "OnlineGradientDescentRegressor",
     "PassiveAggressiveClassifier",

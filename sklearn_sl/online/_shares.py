@@ -75,15 +75,21 @@ class ShareMixin(ExpertsRegressorMixin):
         bound : float or None
             The theorem's bound on it; None where there is none, as for ``regret_bound_``.
         """
+        best = best_shifting_sequence(self._losses_of_advice(X, y), n_shifts).loss
+        return self._both_sides(best, self._sequence_bounds(best, n_shifts))
+
+    def _losses_of_advice(self, X, y):
+        """Return the loss of each expert in each of the trials that were played."""
         check_is_fitted(self)
         advice, y = self._consult(self._read_query(X)), np.asarray(y, dtype=np.float64)
         if advice.shape[0] != self.n_trials_ or y.shape != (self.n_trials_,):
             raise ValueError(f"X and y must have the {self.n_trials_} trials that were played.")
         scaled = self._scaled(dense(advice), self._loss.closest)
-        losses = self._unit * self._loss(self._scaled(y)[:, None], scaled)
-        best = best_shifting_sequence(losses, n_shifts).loss
-        bound = self._sequence_bounds(best, n_shifts)
-        return self.cumulative_loss_ - best, None if bound is None else float(bound - best)
+        return self._unit * self._loss(self._scaled(y)[:, None], scaled)
+
+    def _both_sides(self, loss, bound):
+        """Return the regret against what lost so much, and its bound by that of the loss."""
+        return self.cumulative_loss_ - loss, None if bound is None else float(bound - loss)
 
 
 class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):

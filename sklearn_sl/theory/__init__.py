@@ -53,7 +53,12 @@ from sklearn_sl.theory._online_gradient import (
     passive_aggressive_loss_bound,
 )
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
-from sklearn_sl.theory._switching import multitask_bound, multitask_complexity, switching_class_size
+from sklearn_sl.theory._switching import (
+    multitask_bound,
+    multitask_complexity,
+    past_posteriors_bound,
+    switching_class_size,
+)
 from sklearn_sl.theory._winnow import (
     VolumeRatio,
     WinnowBound,
@@ -114,6 +119,7 @@ __all__ = [
     "ogd_horizon_bound",
     "passive_aggressive_bound",
     "passive_aggressive_loss_bound",
+    "past_posteriors_bound",
     "path_tree_norm_bound",
     "perceptron_bound",
     "quasi_dimension",

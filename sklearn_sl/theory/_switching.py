@@ -70,6 +70,99 @@ def switching_class_size(n_trials, n_experts, n_switches, n_modes=None):
     return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
 
 
+def past_posteriors_bound(
+    n_trials, n_experts, n_shifts, n_modes, alpha=None, past="decaying", decay=1.0, c=1.0
+):
+    """Return the largest regret of mixing past posteriors, against sequences that return.
+
+    The weights of a trial are ``1 - alpha`` times those after the last trial, and ``alpha`` times a
+    mixture of all those before. If the loss and ``c`` are those of
+    :func:`weighted_average_bound`, the loss of the learner exceeds that of any sequence of experts
+    with ``k`` shifts between ``m`` different experts in ``T`` trials by at most::
+
+        c (m ln(n) + (T - 1 - k) ln(1 / (1 - alpha)) + k ln(1 / alpha) + K)
+
+    where ``K`` is what the past costs. If all weights of the past count alike, ``K = k ln(T - 1)``.
+    If those of age ``a`` count in proportion to ``a^-gamma``, or half as much at least in their
+    blocks, ``K = gamma k ln(2 (m - 1) (T - 1) / k) + k ln(sum_a a^-gamma)``, since no more than
+    ``m - 1`` of the modes are waiting at any time. If only the weights at the start are mixed in,
+    each shift costs ``ln(n)``: then ``K = (k + 1 - m) ln(n)``. The least of these is that of
+    ``alpha = k / (T - 1)``.
+
+    Parameters
+    ----------
+    n_trials : int
+        The number ``T`` of trials.
+
+    n_experts : int
+        The number ``n`` of experts.
+
+    n_shifts : int
+        The number ``k`` of shifts.
+
+    n_modes : int
+        The number ``m`` of different experts.
+
+    alpha : float, default=None
+        The part of the past; None is the best one.
+
+    past : {"decaying", "uniform", "start"}, default="decaying"
+        What is mixed in.
+
+    decay : float, default=1.0
+        The exponent ``gamma``, if the past decays.
+
+    c : float, default=1.0
+        The constant of the loss, one divided by the learning rate.
+
+    Returns
+    -------
+    bound : float
+        No larger regret than this; infinite if ``alpha`` makes the number of shifts impossible.
+
+    See Also
+    --------
+    sklearn_sl.online.MixingPastPosteriors : The learner.
+    fixed_share_bound : For experts that do not return.
+
+    References
+    ----------
+    .. [1] O. Bousquet and M. Warmuth, "Tracking a small set of experts by mixing past posteriors",
+       Journal of Machine Learning Research 3, 2002.
+
+    Examples
+    --------
+    Many shifts between three of a thousand experts:
+
+    >>> from sklearn_sl.theory import fixed_share_bound, past_posteriors_bound
+    >>> round(past_posteriors_bound(10_000, 1000, 1000, 3))
+    9241
+    >>> round(float(fixed_share_bound(10_000, 1000, 1000)))
+    10164
+    """
+    T, n = int(whole("n_trials", n_trials, low=1)), whole("n_experts", n_experts, low=1)
+    m, k = whole("n_modes", n_modes, low=1), whole("n_shifts", n_shifts, low=0)
+    if k >= T:
+        raise ValueError("There must be fewer shifts than trials.")
+    if not (m <= n and m <= k + 1 and (k == 0 or m > 1)):
+        raise ValueError(
+            f"There are no sequences with {k:g} shifts between {m:g} of {n:g} experts."
+        )
+    if past not in ("decaying", "uniform", "start"):
+        raise ValueError(f'past must be "decaying", "uniform" or "start", not {past!r}.')
+    alpha = k / max(T - 1, 1) if alpha is None else real("alpha", alpha, 0, 1)
+    cost = m * np.log(n) + _cost(T - 1 - k, 1 - alpha) + _cost(k, alpha)
+    if k and past == "start":
+        cost += (k + 1 - m) * np.log(n)
+    elif k and past == "uniform":
+        cost += k * np.log(T - 1)
+    elif k:
+        decay = real("decay", decay, low=0)
+        cost += decay * k * np.log(2 * (m - 1) * (T - 1) / k)
+        cost += k * np.log(np.sum(np.arange(1.0, T) ** -decay))
+    return float(positive("c", c) * cost)
+
+
 def _log_binomial(n, k):
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 

@@ -88,3 +88,59 @@ def fixed_share(losses, eta, alpha):
         lost = shares[-1] * np.exp(-eta * row)
         w = (1 - alpha) * lost + (alpha * lost.sum() - alpha * lost) / (n - 1)
     return np.array(shares)
+
+
+def blocks_of_the_past(n_past):
+    """Return the sizes of blocks, the oldest first, that grew together one after the other."""
+    sizes = []
+    for _ in range(n_past):
+        sizes.append(1)
+        size = 1
+        while sizes.count(size) == 3:
+            first = sizes.index(size)
+            sizes[first : first + 2] = [2 * size]
+            size *= 2
+    return sizes
+
+
+def parts_of_the_past(n_past, past, decay):
+    """Return the part of each posterior of the past, the oldest first."""
+    if past == "start":
+        return np.eye(n_past)[0]
+    if past == "uniform":
+        return np.full(n_past, 1 / n_past)
+    masses = np.arange(n_past, 0, -1.0) ** -decay
+    ends = np.cumsum(blocks_of_the_past(n_past))
+    alike = [np.full(len(block), block.mean()) for block in np.split(masses, ends[:-1])]
+    return np.concatenate(alike) / masses.sum()
+
+
+def past_posteriors(losses, eta, alpha, past, decay=1.0):
+    """Return the weights before each trial, by all posteriors that there were."""
+    n = losses.shape[1]
+    posteriors, weights = [np.full(n, 1 / n)], []
+    for row in losses:
+        *before, last = posteriors
+        if before:
+            mixture = parts_of_the_past(len(before), past, decay) @ np.array(before)
+            last = (1 - alpha) * last + alpha * mixture
+        weights.append(last)
+        lost = last * np.exp(-eta * row)
+        posteriors.append(lost / lost.sum())
+    return np.array(weights)
+
+
+def past_posterior_complexity(sequence, n_experts, alpha, past, decay=1.0):
+    """Return what a sequence costs, from the parts of all posteriors."""
+    cost = np.log(n_experts)
+    last = {sequence[0]: 1}  # the posterior after the last trial of each expert
+    for t in range(1, len(sequence)):
+        expert = sequence[t]
+        if expert == sequence[t - 1]:
+            cost -= np.log(1 - alpha)
+        else:
+            which = 0 if past == "start" else last.get(expert, 0)
+            cost -= np.log(alpha * parts_of_the_past(t, past, decay)[which])
+            cost += np.log(n_experts) if which == 0 else 0.0
+        last[expert] = t + 1
+    return cost
