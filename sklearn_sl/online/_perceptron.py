@@ -96,10 +96,11 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     warm_start : bool, default=False
         Whether ``fit`` starts with the weights of the fit before.
 
-    average : bool or "voted", default=False
-        What predicts: the last weights; True: the mean of the weights of all trials; "voted": all
-        weight vectors that there were, each with as many votes as it survived trials (only with
-        "ovr"). It changes predictions, not the trials.
+    average : bool, int or "voted", default=False
+        What predicts: the last weights; True: the mean of the weights of all trials; an integer:
+        the mean from the trial of this number on; "voted": all weight vectors that there were,
+        each with as many votes as it survived trials, that in which it was made included (only
+        with "ovr"). It changes predictions, not the trials.
 
     multi_class : {"ovr", "kesler"}, default="ovr"
         How more than two classes are learned.
@@ -199,7 +200,11 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "warm_start": ["boolean"],
-        "average": ["boolean", StrOptions({"voted"})],
+        "average": [
+            "boolean",
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"voted"}),
+        ],
         "multi_class": [StrOptions({"ovr", "kesler"})],
         "keep_losses": ["boolean"],
     }
@@ -290,7 +295,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
 
     def _begin_with(self, coef, intercept):
         super()._begin_with(coef, intercept)
-        firsts = self._last_vectors().copy() if self._votes else ()
+        firsts = self._last_vectors() if self._votes else ()
         self._ancestors = [Ancestors(first) for first in firsts]
 
     def _begin(self, X):
