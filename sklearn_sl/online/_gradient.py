@@ -124,7 +124,8 @@ class GradientMixin:
             n_trials = X.shape[0] * self.max_iter
         if gradient is None:
             gradient = self._largest_gradient(X, targets)
-        return self.radius / (max(gradient, np.finfo(float).tiny) * np.sqrt(n_trials))
+        # Without any gradient there will be no step.
+        return self.radius / ((gradient or 1.0) * np.sqrt(n_trials))
 
     def _largest_gradient(self, X, targets):
         """Return a bound on the norms of all gradients in the ball."""

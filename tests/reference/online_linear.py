@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import BIAS, LOSS, N_STEPS, N_WRONG, SCALE, SQUARES
@@ -24,7 +25,7 @@ def squared_hinge(s, y):
 
 
 def logistic(s, y):
-    return np.logaddexp(0, -y * s), -y / (1 + np.exp(y * s))
+    return np.logaddexp(0, -y * s), -y * expit(-y * s)
 
 
 def insensitive(width):
