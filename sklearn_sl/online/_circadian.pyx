@@ -1,38 +1,43 @@
 """Trials of experts that are awake or asleep, each task with its own hours."""
 
-from libc.math cimport isnan
+cdef extern from "_circadian_loops.h" nogil:
+    enum:
+        SL_LANES
+    void sl_hear(
+        Py_ssize_t n, const double* advice, double threshold, double last, double* said
+    )
+    double sl_behind(
+        Py_ssize_t n, double code, const double* said, const double* trust, const double* awake
+    )
+    void sl_change(
+        Py_ssize_t n, double code, double right, double wrong, double theta, double phi,
+        const double* said, double* trust, double* awake
+    )
 
-# No weight falls below this: it could not rise again, and products of two stay above zero.
-cdef double FLOOR = 1e-150
-
-
-cdef Py_ssize_t _code(double advice, double threshold, Py_ssize_t last) noexcept nogil:
-    """Return the class that a number stands for; -1 if the expert is silent."""
-    cdef double above = advice - threshold
-    if isnan(above):
-        return -1
-    if above < 0:
-        return 0
-    return last if above >= last - 1 else <Py_ssize_t>above + 1
+# The number of experts, with silent ones at the end, is a multiple of this.
+LANES = SL_LANES
+# The votes of so many classes are added up one class after the other, of more all at once.
+cdef Py_ssize_t FEW = 8
 
 
 cdef double _vote(
-    const double[::1] advice,
+    const double* advice,
     double threshold,
     const double[::1] trust,
-    const double[::1] awake,
-    int[::1] said,
+    const double* awake,
+    double[::1] said,
     double[::1] votes,
 ) noexcept nogil:
     """Write what the experts say and the weight behind each class; return that of all classes."""
-    cdef Py_ssize_t h, k, n_classes = votes.shape[0]
+    cdef Py_ssize_t h, k, n = trust.shape[0], n_classes = votes.shape[0]
     cdef double total = 0.0
+    sl_hear(n, advice, threshold, n_classes - 1, &said[0])
     for k in range(n_classes):
-        votes[k] = 0.0
-    for h in range(trust.shape[0]):
-        said[h] = <int>_code(advice[h], threshold, n_classes - 1)
-        if said[h] >= 0:
-            votes[said[h]] += trust[h] * awake[h]
+        votes[k] = sl_behind(n, k, &said[0], &trust[0], awake) if n_classes <= FEW else 0.0
+    if n_classes > FEW:
+        for h in range(n):
+            if said[h] >= 0:
+                votes[<Py_ssize_t>said[h]] += trust[h] * awake[h]
     for k in range(n_classes):
         total += votes[k]
     return total
@@ -45,36 +50,13 @@ cdef void _share(double total, double[::1] votes) noexcept nogil:
         votes[k] = votes[k] / total if total > 0 else 1.0 / votes.shape[0]
 
 
-cdef void _learn(
-    double gain_right,
-    double gain_wrong,
-    Py_ssize_t code,
-    double theta,
-    double phi,
-    const int[::1] said,
-    double[::1] trust,
-    double[::1] awake,
-) noexcept nogil:
-    cdef Py_ssize_t h
-    cdef double gain, after, rest
-    for h in range(trust.shape[0]):
-        gain = 1.0 if said[h] < 0 else gain_right if said[h] == code else gain_wrong
-        after = gain * awake[h]
-        rest = 1.0 - awake[h]
-        trust[h] = max(trust[h] * (rest + after), FLOOR)
-        if rest + after > 0:
-            awake[h] = max((phi * rest + theta * after) / (rest + after), FLOOR)
-        else:  # awake for sure, but for a loss that leaves nothing
-            awake[h] = theta
-
-
 def answer(
     const double[:, ::1] advice,
     const Py_ssize_t[::1] tasks,
     double threshold,
     const double[::1] trust,
     const double[:, ::1] awake,
-    int[::1] said,
+    double[::1] said,
     double[:, ::1] answers,
 ):
     """Answer without learning; parameters as in :func:`sweep`."""
@@ -82,7 +64,9 @@ def answer(
     cdef double total
     with nogil:
         for row in range(advice.shape[0]):
-            total = _vote(advice[row], threshold, trust, awake[tasks[row]], said, answers[row])
+            total = _vote(
+                &advice[row, 0], threshold, trust, &awake[tasks[row], 0], said, answers[row]
+            )
             _share(total, answers[row])
 
 
@@ -96,7 +80,7 @@ def sweep(
     double phi,
     double[::1] trust,
     double[:, ::1] awake,
-    int[::1] said,
+    double[::1] said,
     double[:, ::1] answers,
 ):
     """Play one trial per row.
@@ -143,7 +127,9 @@ def sweep(
     with nogil:
         for row in range(advice.shape[0]):
             task = tasks[row]
-            total = _vote(advice[row], threshold, trust, awake[task], said, answers[row])
+            total = _vote(
+                &advice[row, 0], threshold, trust, &awake[task, 0], said, answers[row]
+            )
             right, wrong = answers[row, codes[row]], 0.0
             for k in range(answers.shape[1]):
                 if k != codes[row]:
@@ -152,5 +138,8 @@ def sweep(
             if right > 0:  # if all are wrong they lose the same, which changes nothing
                 gain_right = total / (right + decay * wrong)
                 gain_wrong = decay * gain_right
-            _learn(gain_right, gain_wrong, codes[row], theta, phi, said, trust, awake[task])
+            sl_change(
+                trust.shape[0], codes[row], gain_right, gain_wrong, theta, phi, &said[0], &trust[0],
+                &awake[task, 0],
+            )
             _share(total, answers[row])

@@ -170,7 +170,7 @@ class SwitchingMultitaskExperts(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "keep_losses": ["boolean"],
     }
-    _mutable = ("trust_", "awake_")
+    _mutable = ("_trust", "_awake")
     # A step for an expert costs as much as reading several numbers.
     _width = 4
 
@@ -225,8 +225,10 @@ class SwitchingMultitaskExperts(
         if self.eta == "auto":
             complexity = multitask_complexity(self.horizon, n_experts, *sizes)
             self.eta_ = float(np.sqrt(2 * complexity / self.horizon))
-        self.trust_ = np.full(n_experts, 1 / n_experts)
-        self.tasks_, self.awake_ = np.empty(0), np.empty((0, n_experts))
+        lanes = _circadian.LANES
+        self._trust = np.zeros((n_experts + lanes - 1) // lanes * lanes)
+        self._trust[:n_experts] = 1 / n_experts
+        self.tasks_, self._awake = np.empty(0), np.empty((0, len(self._trust)))
 
     def _most_switches(self, n_trials, n_tasks):
         """Return how many switches there can be, of those that are expected."""
@@ -240,31 +242,37 @@ class SwitchingMultitaskExperts(
         Those that are new have the places after those in ``tasks_``.
         """
         if self.task_feature is None:
-            return X, np.zeros(len(X), dtype=np.intp), np.zeros(1)
+            return self._padded(X), np.zeros(len(X), dtype=np.intp), np.zeros(1)
         ids = np.concatenate([self.tasks_, X[:, self.task_feature]])
         _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         ranks = np.empty(len(first), dtype=np.intp)
         ranks[np.argsort(first)] = np.arange(len(first))
         places = ranks[inverse.ravel()[len(self.tasks_) :]]
-        return np.delete(X, self.task_feature, axis=1), places, ids[np.sort(first)]
+        advice = np.delete(X, self.task_feature, axis=1)
+        return self._padded(advice), places, ids[np.sort(first)]
+
+    def _padded(self, advice):
+        """Return advice with experts at the end who say nothing."""
+        missing = len(self._trust) - advice.shape[1]
+        return np.pad(advice, ((0, 0), (0, missing)), constant_values=np.nan) if missing else advice
 
     def _answer(self, X, codes=None):
         """Return the shares behind each class; learn from the trials if their classes are told."""
         advice, places, tasks = self._split(X)
-        awake = self.awake_
+        awake = self._awake
         if len(tasks) > len(awake):
             fresh = np.full((len(tasks) - len(awake), awake.shape[1]), 1 / self.n_modes_)
             awake = np.concatenate([awake, fresh])
         answers = np.empty((len(X), len(self.classes_)))
-        said = np.empty(len(self.trust_), dtype=np.intc)
+        said = np.empty(len(self._trust))
         if codes is None:
-            _circadian.answer(advice, places, self.threshold, self.trust_, awake, said, answers)
+            _circadian.answer(advice, places, self.threshold, self._trust, awake, said, answers)
             return answers
         rates = np.exp(-self.eta_), self.theta_, self.phi_
         _circadian.sweep(
-            advice, places, codes, self.threshold, *rates, self.trust_, awake, said, answers
+            advice, places, codes, self.threshold, *rates, self._trust, awake, said, answers
         )
-        self.tasks_, self.awake_ = tasks, awake
+        self.tasks_, self._awake = tasks, awake
         return answers
 
     def _play(self, X, codes):
@@ -280,6 +288,8 @@ class SwitchingMultitaskExperts(
         return self.classes_[answers.argmax(axis=1)]
 
     def _finish(self):
+        n_experts = self.n_features_in_ - (self.task_feature is not None)
+        self.trust_, self.awake_ = self._trust[:n_experts], self._awake[:, :n_experts]
         self.expected_mistakes_ = self.cumulative_loss_
 
     @property

@@ -170,6 +170,12 @@ def test_predictions_are_the_likeliest_classes_and_mistakes_are_counted_by_them(
     np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
 
 
+def test_first_of_equally_likely_classes_is_predicted():
+    X = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    model = SwitchingMultitaskExperts().partial_fit([[1.0, 1.0, 1.0]], [1], classes=[0, 1, 2])
+    np.testing.assert_array_equal(model.predict(X), [0, 1])
+
+
 def test_prediction_changes_nothing(rng):
     X, y = random_trials(rng)
     model = SwitchingMultitaskExperts(task_feature=0).fit(X, y)
