@@ -78,7 +78,7 @@ def make_disjunction(
     terms = _draw_terms(rng, n_features, 1, k, negations)
     truth = 1 - 0.5 ** (1 / k)
     X = _draw_bits(rng, n_samples, n_features, terms, density, truth)
-    return X, _add_noise(rng, _literals_true(X, terms[0]).any(axis=1), noise), terms[0]
+    return X, _add_noise(rng, literals_true(X, terms[0]).any(axis=1), noise), terms[0]
 
 
 def make_dnf(
@@ -153,7 +153,7 @@ def make_dnf(
         # An attribute and its negation may both occur: there is no density for all literals.
         density = 0.5 if negations else (1 - 0.5 ** (1 / n_terms)) ** (1 / term_size)
     X = _draw_bits(rng, n_samples, n_features, terms, density, None)
-    y = np.any([_literals_true(X, term).all(axis=1) for term in terms], axis=0)
+    y = np.any([literals_true(X, term).all(axis=1) for term in terms], axis=0)
     return X, _add_noise(rng, y, noise), terms
 
 
@@ -175,7 +175,7 @@ def _draw_bits(rng, n_samples, n_features, terms, density, truth):
     return (rng.uniform(size=(n_samples, n_features)) < density).astype(np.float64)
 
 
-def _literals_true(X, literals):
+def literals_true(X, literals):
     """Return which literals are true of each sample."""
     negated = literals < 0
     return (X[:, np.where(negated, ~literals, literals)] == 1) != negated

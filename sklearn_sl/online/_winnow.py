@@ -538,7 +538,7 @@ def best_margin_bound(margins, radius, n_weights, alpha, repeats):
         loss = repeats * np.maximum(0.0, 1 - margins / margin).sum()
         return float(balanced_winnow_bound(margin, radius, n_weights, alpha, loss))
 
-    # For smaller margins the bound is infinite, and so it may be after rounding; the inverse is not.
+    # For smaller margins the bound is infinite, and near this end too, by rounding.
     ends = log_cosh(np.log(alpha) * radius) / np.log(alpha), radius
     found = minimize_scalar(lambda margin: -1 / bound(margin), bounds=ends, method="bounded").x
     least = margins.min()
