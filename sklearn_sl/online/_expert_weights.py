@@ -7,6 +7,8 @@ from sklearn_sl.online._protocol import running_sum
 from sklearn_sl.theory._experts import fixed_share_bound, horizon_rate
 
 LEAST, OFFSET, GAP, LEFT = range(_aggregating.TAIL)
+# The weights of numbers that are so far apart have no ratio but zero.
+FAR = 1000.0
 NOTHING, NO_HISTORY = np.empty(0), np.empty((0, 0))
 # Positive parts below this would not keep all weights within the range of numbers.
 SMALLEST_PART = 1e-100
@@ -75,6 +77,18 @@ class WeightState:
         """Return the logarithm of one over what an expert had of all weights to begin with."""
         return np.log(self.n_experts)
 
+    def awake_weights(self, asleep):
+        """Return weights for rows in which some experts are asleep: each sums to one, or is NaN."""
+        logs = np.where(asleep, -np.inf, self._relative_logs())
+        tops = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - np.where(np.isfinite(tops), tops, 0))
+        with np.errstate(invalid="ignore"):
+            return weights / weights.sum(axis=1, keepdims=True)
+
+    def _relative_logs(self):
+        """Return logarithms of weights up to a constant, finite even if weights vanish."""
+        return self.log_weights()
+
     def expert_losses(self):
         """Return what each expert has lost in the trials in which it was awake."""
         return self._all_losses() - self.charged
@@ -111,10 +125,16 @@ class ExponentialState(WeightState):
     def log_weights(self):
         """Return the logarithms of weights that sum to one."""
         excess = self._read(self.costs) - self.tail[LEAST]
+        if np.isfinite(self.eta):
+            return normal(-self.eta * excess)
         with np.errstate(divide="ignore"):
-            if not np.isfinite(self.eta):
-                return np.log((excess == 0) / np.count_nonzero(excess == 0))
-        return normal(-self.eta * excess)
+            return np.log((excess == 0) / np.count_nonzero(excess == 0))
+
+    def _relative_logs(self):
+        if np.isfinite(self.eta):
+            return self.log_weights()
+        # By more than all numbers hold, for every difference.
+        return -FAR * np.unique(self._read(self.costs), return_inverse=True)[1]
 
 
 class AdaptiveState(ExponentialState):

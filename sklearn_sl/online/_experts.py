@@ -46,7 +46,8 @@ class ExpertsMixin(OnlineMixin):
       experts; without tables the losses themselves, and their squares, are averaged;
     - ``_respond(means, answers, targets)`` makes answers of the weighted means, in trials, or in
       predictions if there are no targets;
-    - ``_certify()`` sets what follows from the losses.
+    - ``_regret_bounds()`` returns bounds on the regret against each expert, for losses without a
+      unit; None if there are none.
     """
 
     # Whether the only table has classes, whose weights are added up.
@@ -113,16 +114,15 @@ class ExpertsMixin(OnlineMixin):
         asleep = self._some_sleep(advice)
         tables, losses = self._judge(advice, targets, asleep)
         means = np.empty((len(advice), self._n_means(tables)))
-        history = NO_HISTORY
-        if self.keep_weights:
-            history = np.empty(advice.shape)
-            self._weight_parts.append(history)
+        history = np.empty(advice.shape) if self.keep_weights else NO_HISTORY
         n_played = self._state.play(losses, tables, means, self._votes, history)
         if n_played < len(advice):
             raise ValueError(
                 f"The losses of the experts in trial {self.n_trials_ + n_played + 1} exceed the "
                 "range of floating point numbers."
             )
+        if self.keep_weights:
+            self._weight_parts.append(history)
         self._respond(means, answers, targets)
         self._hear(answers, targets)
         if asleep:
@@ -173,7 +173,38 @@ class ExpertsMixin(OnlineMixin):
         self.best_expert_ = int(regrets.argmax())
         self.regret_ = float(regrets[self.best_expert_])
         bounds = self._regret_bounds()
-        self.regret_bound_ = None if bounds is None else float(bounds[self.best_expert_])
+        if bounds is not None:
+            bounds = float(self._unit * bounds[self.best_expert_])
+        self.regret_bound_ = bounds
+
+    def expert_loss_matrix(self, X, y):
+        """Return what each expert loses in each trial of a stream.
+
+        Experts that learn start afresh and learn from the stream, as in ``fit``; the learner and
+        its own experts do not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        y : array-like of shape (n_samples,)
+            What happened.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_samples, n_experts)
+            The losses, NaN where an expert sleeps. After ``fit`` with the same samples their sums
+            are ``expert_losses_``.
+        """
+        check_is_fitted(self)
+        X, targets = self._read(X, y, reset=False)
+        twin = copy.copy(self)
+        if self._experts_learn:
+            twin._hire()
+        advice = dense(twin._consult(X, targets))
+        _, losses = twin._judge(advice, targets, self._some_sleep(advice))
+        return self._unit * losses
 
     # ------------------------------------------------------------ estimators as experts
 
@@ -265,7 +296,6 @@ class ExpertsMixin(OnlineMixin):
     def _ask(self, expert, X):
         """Return what an expert predicts, None if it has seen nothing yet."""
         try:
-            check_is_fitted(expert)
             return self._opinion(expert, X)
         except NotFittedError:
             if self.prefit:
@@ -302,11 +332,7 @@ class ExpertsMixin(OnlineMixin):
             for k in range(n_means):
                 means[:, k] = (tables[0] == k if self._votes else tables[k]) @ self.weights_
             return means
-        logs = np.where(asleep, -np.inf, self.log_weights_)
-        tops = logs.max(axis=1, keepdims=True)
-        weights = np.exp(logs - np.where(np.isfinite(tops), tops, 0))
-        with np.errstate(invalid="ignore"):
-            weights /= weights.sum(axis=1, keepdims=True)
+        weights = self._state.awake_weights(asleep)
         for k in range(n_means):
             table = tables[0] == k if self._votes else np.where(asleep, 0, tables[k])
             means[:, k] = np.einsum("ij,ij->i", weights, table)
@@ -522,6 +548,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
             self.bounds_ = float(bounds[0]), float(bounds[1])
             if not -np.inf < self.bounds_[0] <= self.bounds_[1] < np.inf:
                 raise ValueError(f"bounds must be two finite numbers in order, not {bounds}.")
+            if not np.isfinite(self._unit):
+                raise ValueError(f"The range of outcomes is too large for this loss: {bounds}.")
         low, high = self.bounds_
         if y.min() < low or y.max() > high:
             raise ValueError(
@@ -546,7 +574,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
 
     @property
     def _unit(self):
-        return self._range**self._loss.power
+        with np.errstate(over="ignore"):
+            return float(np.float64(self._range) ** self._loss.power)
 
     def _scaled(self, values, closest=0.0):
         """Return numbers between the bounds as numbers from zero to one, or not so far."""
@@ -615,7 +644,7 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
         Parameters
         ----------
         losses : float or ndarray
-            Losses of experts, or of sequences of them.
+            Losses of experts, or of sequences of them, for outcomes from zero to one.
 
         complexities : float or ndarray
             The logarithms of one over what they had of all weights to begin with.
@@ -627,8 +656,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
             constant, slack = 1 / self.eta_, self._loss._slack(self.eta_)
             if slack is None:
                 return None
-        mixed = self.eta_ * losses / self._unit + complexities
-        return self._unit * (constant * mixed + slack * self.n_trials_)
+        mixed = self.eta_ * losses + complexities
+        return constant * mixed + slack * self.n_trials_
 
     # ------------------------------------------------------------ estimators as experts
 

@@ -47,9 +47,9 @@ class ShareMixin(ExpertsRegressorMixin):
 
     def _regret_bounds(self):
         # A single expert is a sequence without shifts.
-        charged = self._state.charged if self.alpha_ > 0 else 0.0
-        bounds = self._sequence_bounds(self.expert_losses_, 0, charged)
-        return None if bounds is None else bounds - self.expert_losses_
+        losses = self._state.expert_losses()
+        bounds = self._sequence_bounds(losses, 0, self._state.charged)
+        return None if bounds is None else bounds - losses
 
     def shifting_regret(self, X, y, n_shifts):
         """Return the regret against the best sequence of experts that shifts so often.
@@ -79,17 +79,19 @@ class ShareMixin(ExpertsRegressorMixin):
         return self._both_sides(best, self._sequence_bounds(best, n_shifts))
 
     def _losses_of_advice(self, X, y):
-        """Return the loss of each expert in each of the trials that were played."""
+        """Return the loss of each expert in each trial, for outcomes from zero to one."""
         check_is_fitted(self)
         advice, y = self._consult(self._read_query(X)), np.asarray(y, dtype=np.float64)
         if advice.shape[0] != self.n_trials_ or y.shape != (self.n_trials_,):
             raise ValueError(f"X and y must have the {self.n_trials_} trials that were played.")
         scaled = self._scaled(dense(advice), self._loss.closest)
-        return self._unit * self._loss(self._scaled(y)[:, None], scaled)
+        return self._loss(self._scaled(y)[:, None], scaled)
 
     def _both_sides(self, loss, bound):
         """Return the regret against what lost so much, and its bound by that of the loss."""
-        return self.cumulative_loss_ - loss, None if bound is None else float(bound - loss)
+        if bound is not None:
+            bound = self._unit * float(bound - loss)
+        return self.cumulative_loss_ - self._unit * loss, bound
 
 
 class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
@@ -444,9 +446,8 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     def _sequence_bounds(self, losses, n_shifts, charged=0.0):
         if not self._loss.bounded:
             return None
-        scaled = (losses / self._unit) + charged
+        n_experts, suffered = self._state.n_experts, losses + charged
         # The theorem for a constant of one, without the losses themselves.
-        n_experts = self._state.n_experts
-        bound = variable_share_bound(scaled, n_experts, n_shifts, self.alpha_)
-        complexity = bound - scaled - n_shifts
-        return self._loss_bounds(losses + n_shifts * self._unit, complexity)
+        bound = variable_share_bound(suffered, n_experts, n_shifts, self.alpha_)
+        complexity = bound - suffered - n_shifts
+        return self._loss_bounds(losses + n_shifts, complexity)

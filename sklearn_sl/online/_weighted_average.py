@@ -237,8 +237,9 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     def _regret_bounds(self):
         n_experts = self._state.n_experts
         if isinstance(self._state, AdaptiveState):
-            return np.full(n_experts, 2 * self._unit * self._state.gap)
+            return np.full(n_experts, self._state.hedge_bound())
         prior = self._read_prior(n_experts)
         complexities = np.log(n_experts) if prior is None else -np.log(prior)
-        bounds = self._loss_bounds(self.expert_losses_, complexities)
-        return None if bounds is None else bounds - self.expert_losses_
+        losses = self._state.expert_losses()
+        bounds = self._loss_bounds(losses, complexities)
+        return None if bounds is None else bounds - losses
