@@ -89,10 +89,10 @@ class GradientMixin:
         self._certify(X, targets)
         return self
 
-    def _go_on(self, *args):
+    def _go_on(self, *args, **params):
         if not hasattr(self, "eta_"):
             self.eta_ = self._rate()
-        super()._go_on(*args)
+        super()._go_on(*args, **params)
         self._forget_certificate()
 
     # ------------------------------------------------------------ steps

@@ -11,8 +11,6 @@ cdef extern from "_rows_loops.h" nogil:
 
 @cython.final
 cdef class Rows:
-    """The rows of a matrix, in order; see the functions that make them."""
-
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features
     # What the pointers point to.

@@ -3,7 +3,13 @@
 A loop over trials is written once, in terms of :class:`Rows`, for both kinds of matrices.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t
+
+
+@cython.final
+cdef class Rows:
+    """The rows of a matrix, in order; see the functions that make them."""
 
 
 def dense_rows(const double[:, ::1] X):
