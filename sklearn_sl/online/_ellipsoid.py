@@ -99,7 +99,7 @@ class EllipsoidClassifier(
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake and zero for each other trial, if ``keep_losses``.
 
     n_trials_ : int
@@ -180,7 +180,7 @@ class EllipsoidClassifier(
     def _play(self, X, codes):
         d = self._centers.shape[1]
         least, ratio = -2 * d * np.log(self.n_grid), np.log(ellipsoid_volume_ratio(d).ratio)
-        rows, buffers = as_rows(X), np.empty((3, d))
+        rows, buffers = as_rows(X), np.empty((2, d))
         scores = np.empty((len(codes), self._n_vectors()))
         played = [
             _multiplicative.sweep_ellipsoid(

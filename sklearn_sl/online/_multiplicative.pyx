@@ -7,9 +7,9 @@ changes only where a sample has an entry, so that a trial with a sparse row cost
 cimport cython
 from libc.math cimport fabs, fmax, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
-from scipy.linalg.cython_blas cimport daxpy, dgemv, dger, dnrm2
+from scipy.linalg.cython_blas cimport dnrm2
 
-from sklearn_sl.online._rows cimport Rows
+from sklearn_sl.online._rows cimport Rows, sl_add, sl_dot
 from sklearn_sl.online._sweeps cimport Loss
 
 
@@ -634,7 +634,7 @@ def sweep_ellipsoid(
     tail : ndarray of shape (ELLIPSOID_TAIL,)
         Changed in place.
 
-    buffers : ndarray of shape (3, d)
+    buffers : ndarray of shape (2, d)
         Scratch.
 
     scores : ndarray of shape (n_rows, n_scores)
@@ -655,12 +655,9 @@ def sweep_ellipsoid(
     cdef const int32_t* narrow
     cdef const int64_t* wide
     cdef double* w = &center[0]
-    cdef double* B = &factor[0, 0]
     cdef double* x = &buffers[0, 0]
     cdef double* u = &buffers[1, 0]
-    cdef double* b = &buffers[2, 0]
-    cdef double score, width, length, step, shrink, nothing = 0.0, unit = 1.0
-    cdef char plain = b"N", transposed = b"T"
+    cdef double score, width, length, step, along, shrink
     shrink = sqrt((d - 1.0) / (d + 1.0)) - 1.0
     with nogil:
         for row in range(rows.n_rows):
@@ -690,21 +687,23 @@ def sweep_ellipsoid(
                 break
             for j in range(d):
                 x[j] /= length
-            # In the order of Fortran the factor is B'.
-            dgemv(&plain, &d, &d, &unit, B, &d, x, &one, &nothing, u, &one)
+            # Two passes over the factor; threads of BLAS would wait for one another.
+            for j in range(d):
+                u[j] = 0.0
+            for j in range(d):
+                sl_add(d, x[j], &factor[j, 0], u)
             width = dnrm2(&d, u, &one)
             if not tail[FACTOR_SCALE] * width > ROUNDING * dnrm2(&d, w, &one):
                 continue
             for j in range(d):
                 u[j] /= width
-            dgemv(&transposed, &d, &d, &unit, B, &d, u, &one, &nothing, b, &one)
             step = targets[row] * tail[FACTOR_SCALE] / (d + 1.0)
-            daxpy(&d, &step, b, &one, w, &one)
-            if d > 1:
-                dger(&d, &d, &shrink, u, &one, b, &one, B, &d)
-                tail[FACTOR_SCALE] *= d / sqrt((d - 1.0) * (d + 1.0))
-            else:
-                tail[FACTOR_SCALE] /= 2
+            for j in range(d):
+                along = sl_dot(d, &factor[j, 0], u)
+                w[j] += step * along
+                if d > 1:
+                    sl_add(d, shrink * along, u, &factor[j, 0])
+            tail[FACTOR_SCALE] *= d / sqrt((d - 1.0) * (d + 1.0)) if d > 1 else 0.5
             tail[LOG_VOLUME] += log_ratio
             tail[N_UPDATES] += 1
     return played

@@ -32,7 +32,7 @@ def run(X, signs, n_grid=2.0**26):
     scores = np.empty((len(X), 1))
     least = -2 * d * np.log(n_grid)
     _multiplicative.sweep_ellipsoid(
-        as_rows(X), signs, least, ratio, center, factor, tail, np.empty((3, d)), scores, 0
+        as_rows(X), signs, least, ratio, center, factor, tail, np.empty((2, d)), scores, 0
     )
     return center, tail[1] * factor, tail
 
@@ -132,7 +132,7 @@ def test_ellipsoid_contains_the_half_that_is_left(rng):
         tail = np.zeros(_multiplicative.ELLIPSOID_TAIL)
         tail[1] = 1.0
         _multiplicative.sweep_ellipsoid(
-            as_rows(x), np.array([y]), -np.inf, -0.1, center, factor, tail, np.empty((3, d)),
+            as_rows(x), np.array([y]), -np.inf, -0.1, center, factor, tail, np.empty((2, d)),
             np.empty((1, 1)), 0,
         )  # fmt: skip
         assert tail[N_UPDATES] == 1
