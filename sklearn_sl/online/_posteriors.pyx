@@ -96,11 +96,11 @@ cdef class PastPosteriorWeights(Weights):
 
     cdef void allocate(self) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double alpha = self.alpha if self.counts[0] > 0 else 0.0
-        self.total = 0.0
+        cdef double alpha = self.alpha if self.counts[0] > 0 else 0.0, total = 0.0
         for k in range(self.n_experts):
             self.shares[k] = (1.0 - alpha) * self.state[LAST, k] + alpha * self.state[PAST, k]
-            self.total += self.shares[k]
+            total += self.shares[k]
+        self.total = total
 
     cdef double least(self, const double* losses) noexcept nogil:
         """Return the least loss of an expert with a share, infinity if there is none."""
