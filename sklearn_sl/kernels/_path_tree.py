@@ -61,7 +61,7 @@ class PathTree(StructuredKernel):
                 "PathTree compares positions: one column of whole numbers between 0 and "
                 f"n_leaves - 1 = {self.n_leaves - 1}."
             )
-        return _Positions(places)
+        return Positions(places)
 
     def _tiles(self, X, Y):
         own = largest_value(self.n_leaves)
@@ -79,7 +79,7 @@ class PathTree(StructuredKernel):
         return np.full(len(X.places), largest_value(self.n_leaves))
 
 
-class _Positions:
+class Positions:
     """Encoded positions, as whole numbers."""
 
     def __init__(self, numbers):

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl.kernels._base import diagonal, encode_checked, pair_values
 from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
 
 EPS = np.finfo(np.float64).eps
@@ -22,7 +23,7 @@ BLOCK = 2**19
 
 
 def exponential_forms(gram, weigh, k, squares):
-    """Return ``x' exp(M) x`` for many vectors ``x``, where ``M = Phi B Phi'``.
+    """Return ``x' exp(M) x`` for many vectors ``x``, where ``M = Phi B Phi'`` may differ in ``B``.
 
     By the Lanczos process, which needs a few products with ``Phi'Phi`` and ``B`` where an
     eigendecomposition would take the cube of their order. A vector of the process is ``v = a x +
@@ -39,7 +40,8 @@ def exponential_forms(gram, weigh, k, squares):
         Maps ``W`` to ``Phi'Phi W``.
 
     weigh : callable
-        Maps ``P`` to ``B P``, for a symmetric ``B``.
+        Maps ``P`` to ``B P``, column by column with the symmetric ``B`` of that query; its second
+        argument tells which queries the columns belong to.
 
     k : ndarray of shape (n_basis, n_queries)
         ``Phi'x`` for each ``x``.
@@ -63,7 +65,7 @@ def exponential_forms(gram, weigh, k, squares):
     diagonal, beside = [], []
     for step in range(1, len(k) + 3):
         # The next vector, before it is normalised: M v, orthogonal to the last two.
-        w_next = weigh(p)
+        w_next = weigh(p, rest)
         alpha = _products(p, w_next)
         w_next -= alpha * w
         w_next -= beta * w_before
@@ -74,7 +76,7 @@ def exponential_forms(gram, weigh, k, squares):
         ended = ~(square > rounding) | (step == len(k) + 2)
         beta_next = np.sqrt(np.where(ended, 0.0, square))
         diagonal.append(alpha)
-        if step % 2 or ended.any():
+        if (step % 2 and step > 1) or ended.any():
             corner, far = _exponential_corner(np.array(diagonal), np.array(beside))
             ended |= ~((far * beta_next) ** 2 > TOLERANCE * corner)
         if ended.any():
@@ -196,11 +198,7 @@ class Side:
             return values, self.own(items)
         if len(known) == len(items):
             return self.gram[:n, places], self.gram[places, places]
-        own = self.own(items)
-        if not n:
-            return np.empty((0, len(items))), own
-        values = np.array(self.kernel(items, self.items[:n]).T, dtype=np.float64)
-        places = places[known]
+        own, values, places = self.own(items), self._compare(items).T, places[known]
         values[:, known], own[known] = self.gram[:n, places], self.gram[places, places]
         return values, own
 
@@ -208,7 +206,15 @@ class Side:
         """Return the kernel values of items with themselves."""
         if self.kernel is None:
             return np.ones(len(items))
-        return np.array(self.kernel.diag(items), dtype=np.float64)
+        return diagonal(self.kernel, encode_checked(self.kernel, items))
+
+    def _compare(self, items):
+        """Return the kernel values of items with those of the updates."""
+        values = np.empty((len(items), len(self)))
+        if values.size:
+            encoded = [encode_checked(self.kernel, X) for X in (items, self.items[: len(self)])]
+            pair_values(self.kernel, *encoded, values)
+        return values
 
     def multiply(self, W):
         """Return the Gram matrix times ``W``."""
@@ -237,11 +243,9 @@ class Side:
 
     def change_kernel(self, kernel, radius):
         """Compare the items by another kernel from now on."""
-        self.kernel, self.radius = kernel, radius
+        self.kernel, self.radius, n = kernel, radius, len(self)
         self.gram = np.empty((len(self.items),) * 2)
-        n = len(self)
-        if n:
-            self.gram[:n, :n] = kernel(self.items[:n], self.items[:n])
+        self.gram[:n, :n] = self._compare(self.items[:n])
 
 
 class Entries:
@@ -277,16 +281,21 @@ class Entries:
             self.weights[:, n] = 0.0
         self.weights[:, place] += steps
 
-    def product(self, vector, n_rows, n_cols):
-        """Return the function ``P -> B P``, rows above columns."""
+    def product(self, n_rows, n_cols, n_queries):
+        """Return the function ``P -> B P``, rows above columns.
+
+        Columns of ``P`` belong to so many queries of the first weight matrix, of the second one
+        and so on.
+        """
         n, order = len(self), n_rows + n_cols
-        weights = self.weights[vector, :n, None]
+        weights = self.weights[:, :n].T
         above, below = self.rows[:n], n_rows + self.cols[:n]
         ends = np.concatenate([above, below])
 
-        def weigh(P):
+        def weigh(P, columns):
             width = P.shape[1]
-            steps = weights * (P[above] + P[below])
+            steps = P[above] + P[below]
+            steps *= weights if len(self.weights) == 1 else weights[:, columns // n_queries]
             cells = ends if width == 1 else (ends[:, None] * width + np.arange(width)).ravel()
             both = np.concatenate([steps, steps]).ravel()
             return np.bincount(cells, both, order * width).reshape(order, width)
@@ -386,12 +395,13 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         def gram(W):
             return np.concatenate([rows.multiply(W[:n_rows]), cols.multiply(W[n_rows:])])
 
-        scores = np.empty((len(squares), self._n_vectors()))
+        n_queries, n_vectors = len(squares), self._n_vectors()
+        weigh = self._entries.product(n_rows, len(cols), n_queries)
         with np.errstate(over="ignore", invalid="ignore"):
-            for v in range(self._n_vectors()):
-                weigh = self._entries.product(v, n_rows, len(cols))
-                scores[:, v] = start * exponential_forms(gram, weigh, k, squares) - 1
-        return scores
+            forms = exponential_forms(
+                gram, weigh, np.tile(k, n_vectors), np.tile(squares, n_vectors)
+            )
+            return start * forms.reshape(n_vectors, n_queries).T - 1
 
     def _signs(self, codes):
         """Return the targets of each weight matrix: one for its class and else minus one."""
@@ -443,7 +453,8 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         """Return the scores of rows and columns, of which the latter belong to a given side."""
         start = self._tuning(max(self.n_trials_, 1))[0]
         scores = np.empty((len(rows), self._n_vectors()))
-        step = max(1, BLOCK // (len(self._rows) + len(side) + len(self._entries) + 1))
+        order = len(self._rows) + len(side) + len(self._entries) + 1
+        step = max(1, BLOCK // (order * self._n_vectors()))
         for begin in range(0, len(rows), step):
             part = slice(begin, begin + step)
             looks = (*self._rows.look(rows[part]), *side.look(cols[part]))

@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.kernels._path_tree import PathTree, largest_value
+from sklearn_sl.kernels._base import Kernel
+from sklearn_sl.kernels._path_tree import PathTree, Positions, largest_value
 from sklearn_sl.online._matrix_completion import NAMES, make_side, needs_nonnegative, theorem_step
 from sklearn_sl.online._matrix_exponent import MatrixExponentMixin, Side
 from sklearn_sl.theory._matrix_completion import (
@@ -100,7 +101,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         The sum of the losses of all trials, their probabilities of a mistake; the same as
         ``expected_mistakes_``.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int
@@ -251,8 +252,8 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
 
     def _make_sides(self, X):
         inputs, _ = self._split(X)
-        length = self.horizon + 1 if self.horizon and self.task_column is None else 2
-        self._timelines = Timelines(1, length)
+        length = self.horizon + 1 if self.horizon and self.task_column is None else 1
+        self._timelines = Timelines(1, 1).grown(1, length)
         rows = make_side(
             self.kernel, inputs, self.radius, self.max_basis, counts=False, gamma=self.gamma
         )
@@ -343,7 +344,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
             self.regret_bound_ = float(multitask_kernel_bound(self._horizon, self.complexity_))
 
 
-class Timelines:
+class Timelines(Kernel):
     """The path-tree kernel of points in time ``(task, time)``, with timelines end to end.
 
     Parameters
@@ -352,28 +353,36 @@ class Timelines:
         The number of timelines.
 
     length : int
-        The number of points of one of them, padded to a power of two.
+        The number of points of one of them, a power of two.
     """
 
     def __init__(self, n_tasks, length):
         self.n_tasks = n_tasks
-        self.length = 1 << int(length - 1).bit_length()
-        self.n_leaves = max(2, self.n_tasks * self.length)
-        self.kernel = PathTree(self.n_leaves)
-        self.radius = largest_value(self.n_leaves)
+        self.length = length
+
+    @property
+    def n_leaves(self):
+        """The number of leaves of the tree."""
+        return max(2, self.n_tasks * self.length)
+
+    @property
+    def radius(self):
+        """The largest value of the kernel."""
+        return largest_value(self.n_leaves)
 
     def grown(self, n_tasks, length):
         """Return timelines with at least so many tasks and points; the same if there are enough."""
         if n_tasks <= self.n_tasks and length <= self.length:
             return self
-        return Timelines(max(n_tasks, self.n_tasks), max(length, self.length))
+        return Timelines(
+            max(n_tasks, self.n_tasks), max(self.length, 1 << int(length - 1).bit_length())
+        )
 
-    def _leaves(self, points):
-        return points[:, :1] * self.length + points[:, 1:]
+    def _inputs(self, points):
+        return Positions(points[:, 0] * self.length + points[:, 1])
 
-    def __call__(self, X, Y):
-        return self.kernel(self._leaves(X), self._leaves(Y))
+    def _tiles(self, X, Y):
+        return PathTree(self.n_leaves)._tiles(X, Y)
 
-    def diag(self, X):
-        """Return the kernel values of points with themselves."""
-        return self.kernel.diag(self._leaves(X))
+    def _diagonal(self, X):
+        return PathTree(self.n_leaves)._diagonal(X)

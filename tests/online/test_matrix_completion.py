@@ -87,7 +87,7 @@ def test_quadratic_forms_of_the_exponential_are_those_of_its_eigenvalues(
     weights = step * rng.choice([-1, 1], size=n_updates)
     forms = exponential_forms(
         lambda W: vectors.T @ (vectors @ W),
-        lambda P: weights[:, None] * P,
+        lambda P, columns: weights[:, None] * P,
         vectors.T @ x,
         np.sum(x**2, axis=0),
     )
@@ -99,7 +99,7 @@ def test_quadratic_forms_of_the_exponential_are_those_of_its_eigenvalues(
 def test_queries_together_are_queries_alone(rng):
     vectors = rng.normal(size=(20, 30)) / 5
     weights, x = rng.normal(size=30), rng.normal(size=(20, 40)) * np.geomspace(1e-6, 1, 40)
-    args = (lambda W: vectors.T @ vectors @ W, lambda P: weights[:, None] * P)
+    args = (lambda W: vectors.T @ vectors @ W, lambda P, columns: weights[:, None] * P)
     together = exponential_forms(*args, vectors.T @ x, np.sum(x**2, axis=0))
     alone = [
         exponential_forms(*args, vectors.T @ q, np.sum(q**2, axis=0))[0] for q in x.T[:, :, None]

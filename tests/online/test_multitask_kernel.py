@@ -100,7 +100,7 @@ def test_it_is_matrix_completion_with_time_as_columns(rng):
 
 
 def test_timelines_are_a_path_tree_and_grow_to_powers_of_two(rng):
-    timelines = Timelines(3, 20)
+    timelines = Timelines(1, 1).grown(3, 20)
     assert (timelines.length, timelines.n_leaves) == (32, 96)
     points = np.column_stack([rng.integers(3, size=40), rng.integers(32, size=40)]).astype(float)
     leaves = points @ [32, 1]
