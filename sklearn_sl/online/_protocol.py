@@ -53,6 +53,23 @@ def take_slice(X, rows):
     return part
 
 
+class Presented:
+    """Takes slices of rows in another order; what it returns is valid until the next one."""
+
+    def __init__(self, X, order):
+        self.order = order
+        self.buffer = np.empty((0, X.shape[1]), dtype=X.dtype)
+
+    def __call__(self, X, rows):
+        places = self.order[rows]
+        if sp.issparse(X):
+            return X[places]
+        if len(self.buffer) < len(places):
+            self.buffer = np.empty((len(places), X.shape[1]), dtype=X.dtype)
+        # Indexing would make a new array, which is slow to come by; "clip" is not to look twice.
+        return np.take(X, places, axis=0, out=self.buffer[: len(places)], mode="clip")
+
+
 def running_sum(total, losses):
     """Return a total plus losses, added one after the other: blocks give what the whole gives."""
     if len(losses) == 1:
@@ -131,8 +148,9 @@ class OnlineMixin:
         weight : ndarray of shape (n_trials,), default=None
             Weights of trials, for learners whose ``_play`` takes them.
         """
+        take = take_slice if order is None else Presented(X, order)
         for rows in slices(X, self._width, len(targets)):
-            part = take_slice(X, rows) if order is None else X[order[rows]]
+            part = take(X, rows)
             weights = () if weight is None else (weight[rows],)
             given, n_played = self._play(part, targets[rows], *weights)
             if n_played < part.shape[0]:
