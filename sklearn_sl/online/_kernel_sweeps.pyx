@@ -21,7 +21,7 @@ cdef enum:
 TAIL = 5
 LANES = WIDTH
 # What is added to the squared norm of a vector, relative to it, before the Gram matrix is inverted.
-RIDGE = 1e-8
+RIDGE = 1e-6
 cdef double _RIDGE = RIDGE
 
 

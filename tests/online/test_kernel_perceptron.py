@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from conftest import ALGEBRA, EXACT
 from reference import kernel_online as reference
 from reference.kernel_online import assert_same_bits, learned, run
+from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -340,7 +341,8 @@ def test_projection_in_few_dimensions_loses_nothing(rng):
     assert tight.n_removed_ > 100 and len(tight.support_) == 4
     assert tight.n_mistakes_ == free.n_mistakes_
     weights = [model.dual_coef_ @ model.support_vectors_ for model in (tight, free)]
-    np.testing.assert_allclose(*weights, rtol=1e-5, atol=1e-5)
+    # Each of some 200 projections is shrunk by the ridge, a millionth.
+    np.testing.assert_allclose(*weights, rtol=1e-3, atol=1e-3)
 
 
 def test_projection_forgets_less_than_removal(rings):
@@ -356,7 +358,7 @@ def test_inverse_of_the_gram_matrix_stays_one(rng):
     X, y = rng.normal(size=(4000, 3)), rng.integers(2, size=4000)
     model = learned(KernelPerceptron(gamma=0.05, budget=40), X, y)
     assert model.n_removed_ > 1000
-    K = rbf_kernel(model.support_vectors_, gamma=0.05) + 1e-8 * np.eye(40)
+    K = rbf_kernel(model.support_vectors_, gamma=0.05) + 1e-6 * np.eye(40)
     np.testing.assert_allclose(model._gram, K, **EXACT)
     np.testing.assert_allclose(model._inverse @ K, np.eye(40), atol=1e-3)
 
@@ -663,3 +665,14 @@ def test_bad_input_is_refused(rings):
         KernelPerceptron(kernel=Spectrum(p=2)).fit([1, 2], [0, 1])
     with pytest.raises((TypeError, ValueError)):
         KernelPerceptron(kernel=Gaussian(gamma=1.0)).fit(["a", "b"], [0, 1])
+
+
+@pytest.mark.parametrize("budget", [20, 60, 100])
+@pytest.mark.parametrize("gamma", [0.01, 0.5, 2.0])
+def test_projections_stay_sane_where_the_gram_matrix_is_nearly_singular(budget, gamma):
+    X, y = make_moons(2000, noise=0.3, random_state=0)
+    all_of_them = KernelPerceptron(gamma=gamma).partial_fit(X, y, classes=[0, 1])
+    few = KernelPerceptron(gamma=gamma, budget=budget).partial_fit(X, y, classes=[0, 1])
+    # So smooth functions live in a space of few dimensions: nothing that matters is forgotten.
+    assert abs(few.n_mistakes_ - all_of_them.n_mistakes_) <= 0.1 * all_of_them.n_mistakes_
+    assert np.abs(few.dual_coef_).max() < 100

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from sklearn_sl.online import _kernel_sweeps, _kernel_trials
 
-RIDGE = 1e-8
+RIDGE = 1e-6
 
 
 def play(K, codes, n_scores, *, margin, length, together=False, budget=None, strategy="removal"):
