@@ -663,7 +663,7 @@ class DisjunctionWeightedMajority(
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_iter_ : int
@@ -843,7 +843,7 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_iter_ : int

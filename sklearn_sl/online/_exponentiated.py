@@ -63,8 +63,8 @@ class ExponentiatedMixin(LinearScoresMixin):
             self._set_comparator(X, targets)
         return self
 
-    def _go_on(self, *args):
-        super()._go_on(*args)
+    def _go_on(self, *args, **params):
+        super()._go_on(*args, **params)
         self.regret_ = self.comparator_ = None
 
     def _rate(self, X, targets=None):
@@ -287,7 +287,7 @@ class ExponentiatedGradientClassifier(
     cumulative_loss_ : float
         The sum of the losses of all trials, and of all classes if there are more than two.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     regret_ : float or None
@@ -472,7 +472,7 @@ class ExponentiatedGradientRegressor(
     cumulative_loss_ : float
         The sum of the losses of all trials.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     regret_ : float or None

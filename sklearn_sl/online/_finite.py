@@ -243,7 +243,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     classes_ : ndarray of shape (n_classes,)
         The classes.
 
-    version_space_ : ndarray of shape (n_hypotheses_,)
+    version_space_ : ndarray of shape (`n_hypotheses_`,)
         Which hypotheses are left.
 
     n_hypotheses_ : int
@@ -274,7 +274,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_iter_ : int
@@ -397,7 +397,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     hypothesis_ : int
         The hypothesis that predicts, if it is awake.
 
-    version_space_ : ndarray of shape (n_hypotheses_,)
+    version_space_ : ndarray of shape (`n_hypotheses_`,)
         Which hypotheses are left.
 
     n_hypotheses_ : int
@@ -427,7 +427,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_iter_ : int

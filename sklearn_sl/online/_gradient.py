@@ -334,7 +334,7 @@ class OnlineGradientDescentClassifier(
     cumulative_loss_ : float
         The sum of the losses of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int
@@ -530,7 +530,7 @@ class OnlineGradientDescentRegressor(
     cumulative_loss_ : float
         The sum of the losses of all trials, of all passes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

@@ -286,7 +286,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms, exact where weights are too small to be told from zero.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     expected_mistakes_ : float
@@ -295,7 +295,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     cumulative_loss_ : float
         The same.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The probability of a mistake in each trial, if ``keep_losses``.
 
     n_mistakes_ : int

@@ -121,7 +121,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     cumulative_loss_ : float
         The sum of the hinge losses ``max(0, 1 - y f(x))`` of all trials and functions.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

@@ -118,7 +118,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     cumulative_loss_ : float
         The sum of the losses ``max(0, -y f(x))`` of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

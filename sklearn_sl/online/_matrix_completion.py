@@ -133,7 +133,7 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
         The sum of the losses of all trials, their probabilities of a mistake; the same as
         ``expected_mistakes_``.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

@@ -114,7 +114,7 @@ class SwitchingMultitaskExperts(
         The same as ``expected_mistakes_``: the loss of a trial is the share of the experts that
         were wrong.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     regret_bound_ : float

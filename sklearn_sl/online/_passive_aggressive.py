@@ -161,7 +161,7 @@ class PassiveAggressiveClassifier(
     squared_loss_ : float
         The sum of their squares.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int
@@ -375,7 +375,7 @@ class PassiveAggressiveRegressor(
     comparator_ : ndarray of shape (1, n_features + 1) or None
         The last weights, with the intercept in the last column, or zeros if these give less.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

@@ -219,13 +219,13 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     cumulative_loss_ : float
         The loss of the learner in all trials.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     expert_losses_ : ndarray of shape (n_experts,)
@@ -356,14 +356,14 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_trials_, n_features)
+        X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
             The advice in all trials so far, in which no expert slept. With ``estimators`` that is
             not what the learner heard, but what the experts say now.
 
-        y : array-like of shape (n_trials_,)
+        y : array-like of shape (`n_trials_`,)
             The outcomes.
 
-        experts : array-like of shape (n_trials_,)
+        experts : array-like of shape (`n_trials_`,)
             The expert of each trial.
 
         Returns

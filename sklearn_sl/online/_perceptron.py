@@ -125,7 +125,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     cumulative_loss_ : float
         The sum of the losses ``max(0, -y s)`` of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     n_trials_ : int

@@ -56,11 +56,11 @@ class ShareMixin(ExpertsRegressorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_trials_, n_features)
+        X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
             The advice in all trials so far, in which no expert slept. With ``estimators`` that is
             not what the learner heard, but what the experts say now.
 
-        y : array-like of shape (n_trials_,)
+        y : array-like of shape (`n_trials_`,)
             The outcomes.
 
         n_shifts : int
@@ -163,13 +163,13 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     cumulative_loss_ : float
         The loss of the learner in all trials.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     expert_losses_ : ndarray of shape (n_experts,)
@@ -343,13 +343,13 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     cumulative_loss_ : float
         The loss of the learner in all trials.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     expert_losses_ : ndarray of shape (n_experts,)

@@ -89,7 +89,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_iter_ : int

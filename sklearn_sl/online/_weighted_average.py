@@ -90,13 +90,13 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms, exact where weights are too small to be told from zero.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     cumulative_loss_ : float
         The loss of the learner in all trials.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
 
     expert_losses_ : ndarray of shape (n_experts,)

@@ -88,7 +88,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms, exact where weights are too small to be told from zero.
 
-    weight_curve_ : ndarray of shape (n_trials_, n_experts)
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
         The weights before each trial, if ``keep_weights``.
 
     n_mistakes_ : int
@@ -116,7 +116,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake, zero for each right answer, if ``keep_losses``.
 
     n_trials_ : int

@@ -128,7 +128,7 @@ class Winnow(
     cumulative_loss_ : float
         The number of mistakes.
 
-    loss_curve_ : ndarray of shape (n_trials_,)
+    loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake and zero for each other trial, if ``keep_losses``.
 
     n_trials_ : int
