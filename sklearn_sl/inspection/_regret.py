@@ -108,7 +108,9 @@ class RegretDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None):
-        """Plot the regret of a learner with experts on a stream, against the best expert.
+        """Plot the regret of a learner with experts on a stream, against its ``best_expert_``.
+
+        Trials in which this expert sleeps add nothing.
 
         Parameters
         ----------
@@ -116,8 +118,8 @@ class RegretDisplay:
             A learner of :mod:`sklearn_sl.online` that has ``expert_loss_matrix``; a clone of it
             goes through the stream.
 
-        X : array-like of shape (n_trials, n_experts)
-            The advice of the experts.
+        X : array-like of shape (n_trials, n_features)
+            The advice of the experts, or samples for them.
 
         y : array-like of shape (n_trials,)
             The outcomes.
@@ -139,9 +141,10 @@ class RegretDisplay:
                 f"{type(estimator).__name__} has none. See RegretDisplay.from_losses."
             )
         model = clone(estimator).set_params(keep_losses=True).fit(X, y)
+        losses = model.expert_loss_matrix(X, y)[:, model.best_expert_]
         return cls.from_losses(
             model.loss_curve_,
-            model.expert_loss_matrix(X, y),
+            np.where(np.isnan(losses), model.loss_curve_, losses),
             bound=getattr(model, "regret_bound_", None),
             name=type(model).__name__ if name is None else name,
             ax=ax,

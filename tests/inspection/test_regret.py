@@ -3,10 +3,18 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import EXACT
+from conftest import ALGEBRA, EXACT
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 
 from sklearn_sl.inspection import RegretDisplay
-from sklearn_sl.online import Perceptron
+from sklearn_sl.online import (
+    FixedShare,
+    Hedge,
+    Perceptron,
+    WeightedAverage,
+    WeightedMajority,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +70,58 @@ def test_shapes_that_do_not_fit_are_refused(losses):
 def test_learner_without_experts_is_refused():
     with pytest.raises(ValueError, match="learner with experts"):
         RegretDisplay.from_estimator(Perceptron(), [[0.0], [1.0]], [0, 1])
+
+
+def binary_advice(rng, n_trials=300, n_experts=6):
+    y = rng.integers(0, 2, n_trials)
+    wrong = rng.random((n_trials, n_experts)) < np.linspace(0.2, 0.5, n_experts)
+    return np.where(wrong, 1 - y[:, None], y[:, None]).astype(float), y
+
+
+@pytest.mark.parametrize("sleepy", [False, True])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        WeightedAverage(bounds=(-1, 3)),
+        WeightedAverage(loss="absolute", prediction="vovk", eta=0.5, bounds=(-1, 3)),
+        FixedShare(alpha=0.05, loss="entropic", bounds=(-1, 3)),
+        Hedge(),
+        Hedge(eta="doubling"),
+        WeightedMajority(),
+    ],
+)
+def test_picture_of_experts_ends_with_the_regret_of_the_learner(rng, learner, sleepy):
+    advice, y = binary_advice(rng)
+    if sleepy:
+        advice[rng.random(advice.shape) < 0.2] = np.nan
+    display = RegretDisplay.from_estimator(learner, advice, y)
+    model = clone(learner).fit(advice, y)
+    np.testing.assert_allclose(display.regret[-1], model.regret_, **ALGEBRA)
+    bound = getattr(model, "regret_bound_", None)
+    if bound is None:
+        assert display.bound_line_ is None
+    else:
+        assert display.bound_line_.get_ydata()[-1] == bound
+    assert display.line_.get_label() == type(learner).__name__
+
+
+def test_picture_of_experts_that_learn_shows_what_they_said_then(rng):
+    X = rng.normal(size=(200, 3))
+    y = (X @ [1.0, -2.0, 0.5] > 0).astype(int)
+    learner = Hedge([Perceptron(), SGDClassifier(random_state=0)], block_size=10)
+    display = RegretDisplay.from_estimator(learner, X, y)
+    model = clone(learner).fit(X, y)
+    np.testing.assert_allclose(display.regret[-1], model.regret_, **ALGEBRA)
+
+
+def test_losses_of_experts_add_up_to_what_the_learner_kept(rng):
+    advice, y = binary_advice(rng)
+    advice[rng.random(advice.shape) < 0.2] = np.nan
+    for learner in (WeightedAverage(bounds=(0, 2), prediction="vovk"), Hedge(), WeightedMajority()):
+        model = learner.fit(advice, y)
+        before = model.cumulative_loss_, model.weights_.copy()
+        losses = model.expert_loss_matrix(advice, y)
+        assert np.array_equal(np.isnan(losses), np.isnan(advice))
+        np.testing.assert_allclose(np.nansum(losses, axis=0), model.expert_losses_, **ALGEBRA)
+        assert model.cumulative_loss_ == before[0]
+        assert np.array_equal(model.weights_, before[1])
