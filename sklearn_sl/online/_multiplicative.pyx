@@ -12,6 +12,9 @@ from scipy.linalg.cython_blas cimport dnrm2
 from sklearn_sl.online._rows cimport Rows, sl_add, sl_dot
 from sklearn_sl.online._sweeps cimport Loss
 
+# Numbers below this may be added up for ever.
+cdef double HUGE = 1e290
+
 
 cdef extern from "_exponentials.h" nogil:
     void sl_exp2(Py_ssize_t n, const double* x, double* out)
@@ -179,6 +182,17 @@ cdef class Weights:
                 fine = fine and not values[e] < 0
         return fine
 
+    cdef bint bears(self, Rows rows, Py_ssize_t row) noexcept nogil:
+        """Return whether sums of entries like these stay finite, however many they are."""
+        cdef const double* values
+        cdef const int32_t* narrow
+        cdef const int64_t* wide
+        cdef Py_ssize_t e, n = rows.entries(row, &values, &narrow, &wide)
+        cdef double largest = 0.0
+        for e in range(n):
+            largest = max(largest, fabs(values[e]))
+        return self.rate * largest < HUGE
+
     cdef void score_giants(self, Rows rows, Py_ssize_t row, double* scores) noexcept nogil:
         """Correct the scores of a row that has a weight above the limit."""
         cdef const double* values
@@ -318,15 +332,23 @@ def sweep_winnow(
                     if k != own and score[k] > score[other]:
                         other = k
                 if score[own] <= score[other]:
+                    if not weights.bears(rows, row):
+                        played = row
+                        break
                     weights.step(rows, row, own, 1.0)
                     weights.step(rows, row, other, -1.0)
                 continue
             for k in range(n_vectors):
                 wanted = ((own == 1) if n_vectors == 1 else (own == k)) != flipped
                 if (score[k] >= 0) != wanted:
+                    if not weights.bears(rows, row):
+                        played = row
+                        break
                     weights.step(rows, row, k, 1.0 if wanted else -1.0)
                 if flipped:
                     score[k] = -score[k]
+            if played == row:
+                break
     return played
 
 
@@ -363,8 +385,7 @@ cdef double HEADROOM = 1.25
 # this share of what it was.
 cdef double HIGHEST = 300.0
 cdef double FADED = 1.0 / 16
-# What squared gradients may be: beyond this there is an overflow, below it nothing.
-cdef double HUGE = 1e290
+# Squared gradients below this are nothing.
 cdef double TINY = 1e-290
 
 

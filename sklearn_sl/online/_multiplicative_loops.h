@@ -19,6 +19,9 @@ TARGET static double NAME(ptrdiff_t n, const double *x, const double *w, long lo
     sl_exp_index bits = {0};                                                                    \
     ptrdiff_t j = 0;                                                                            \
     for (; j + 16 <= n; j += 16) {                                                              \
+        /* The rows after this one, in time; see _rows_loops.h. */                              \
+        __builtin_prefetch(x + j + 1024);                                                       \
+        __builtin_prefetch(x + j + 1032);                                                       \
         sl_exp_double a = *(const sl_exp_double *)(x + j);                                      \
         sl_exp_double b = *(const sl_exp_double *)(x + j + 8);                                  \
         even += a * *(const sl_exp_double *)(w + j);                                            \

@@ -560,6 +560,15 @@ def test_all_numbers_are_finite_at_any_scale(scale, balanced):
     assert np.isfinite(model.decision_function(X * scale)).all()
 
 
+def test_samples_beyond_all_doubles_are_told_of_and_change_nothing():
+    for params in ({"threshold": 1e305}, {"balanced": True}):
+        model = Winnow(**params).partial_fit([[1.0, 0.5]], [0], classes=[0, 1])
+        before = model.log2_weights_.copy()
+        with pytest.raises(ValueError, match="exceed the range"):
+            model.partial_fit([[1e300, 0.0]], [1])
+        np.testing.assert_array_equal(model.log2_weights_, before)
+
+
 # ---------------------------------------------------------------- bad input
 
 
