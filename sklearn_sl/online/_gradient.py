@@ -20,7 +20,7 @@ from sklearn_sl.online._linear import (
     look,
     squared_norms,
 )
-from sklearn_sl.online._protocol import take_slice
+from sklearn_sl.online._protocol import BEYOND, take_slice
 from sklearn_sl.theory._online_gradient import ogd_anytime_bound, ogd_bound
 
 CONSTRAINTS = {
@@ -125,12 +125,17 @@ class GradientMixin:
         if gradient is None:
             gradient = self._largest_gradient(X, targets)
         # Without any gradient there will be no step.
-        return self.radius / ((gradient or 1.0) * np.sqrt(n_trials))
+        rate = float(self.radius / (gradient or 1.0) / np.sqrt(n_trials))
+        if rate == 0:
+            raise ValueError(BEYOND.format(type(self).__name__))
+        return rate
 
     def _largest_gradient(self, X, targets):
         """Return a bound on the norms of all gradients in the ball."""
         square = (squared_norms(X).max() + self.fit_intercept) * (2 if self._together else 1)
         norm = float(np.sqrt(square))
+        if not np.isfinite(norm):
+            raise ValueError(BEYOND.format(type(self).__name__))
         # The slope of a convex loss is largest at one of the ends.
         told = self._distinct_targets(targets)
         ends = [np.full(len(told), sign * self.radius * norm) for sign in (-1.0, 1.0)]

@@ -114,7 +114,8 @@ class Hindsight:
         return np.reshape(chosen, self.shape)
 
     def _costs(self, vectors, ridge):
-        return self.losses(vectors) + ridge / 2 * self.norms(vectors) ** 2
+        costs = self.losses(vectors) + ridge / 2 * self.norms(vectors) ** 2
+        return np.where(np.isnan(costs), np.inf, costs)
 
     def _inside(self, groups, radius):
         """Return the projections to the ball, and by which factors they are shorter."""

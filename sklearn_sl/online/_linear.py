@@ -30,10 +30,11 @@ NO_WEIGHT = np.empty(0)
 
 
 def squared_norms(X):
-    """Return the squared norm of each row."""
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    """Return the squared norm of each row, perhaps infinite."""
+    with np.errstate(over="ignore"):
+        if sp.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", X, X)
 
 
 def look(loss, scores, targets):

@@ -62,7 +62,8 @@ class PassesMixin:
         X, targets = self._read(X, y, reset=True)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         X, targets, weight = take_weighty(X, targets, weight)
-        self._check_presence(targets)
+        if weight is not None:
+            self._check_presence(targets)
         self._set_class_factors(targets, weight)
         X, targets, weight, watch = self._set_aside(X, targets, weight)
         self._begin(X)
@@ -95,7 +96,7 @@ class PassesMixin:
         """Complain of parameters that do not go together."""
 
     def _check_presence(self, targets):
-        """Complain of classes that have no samples."""
+        """Complain of classes without a sample that has a weight."""
 
     def _set_class_factors(self, targets, weight):
         """Set the weights of classes, where there are classes."""
@@ -397,7 +398,10 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
         comparator = np.array(comparator, dtype=np.float64, ndmin=2, order="C")
         squares = (squared_norms(X) + self.fit_intercept) * (2 if self._together else 1)
         norms = np.sqrt(squares.min()), np.sqrt(squares.max())
-        scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
+        if not np.isfinite(np.append(scores, norms)).all():
+            scores, norms, comparator = np.zeros_like(scores), (1.0, 1.0), np.zeros_like(comparator)
         vectors = [comparator.ravel()] if self._together else comparator
         total = 0.0
         for vector, (scored, signs) in zip(vectors, self._views(scores, codes), strict=True):

@@ -476,8 +476,11 @@ class PassiveAggressiveRegressor(
         norms, found = np.sqrt([squares.min(), squares.max()]), []
         for vectors in (self._last_vectors(), np.zeros_like(self._last_vectors())):
             scores = safe_sparse_dot(X, vectors[0, :-1]) + vectors[0, -1]
-            loss = self.n_iter_ * np.sum(look(self._loss(), scores, y)[0] ** 2)
-            norm = np.linalg.norm(vectors)
-            bound = passive_aggressive_loss_bound(norms[1], norm, loss, self.C, norms[0])
+            with np.errstate(over="ignore"):
+                loss = self.n_iter_ * np.sum(look(self._loss(), scores, y)[0] ** 2)
+                norm = np.linalg.norm(vectors)
+                bound = passive_aggressive_loss_bound(norms[1], norm, loss, self.C, norms[0])
             found.append((float(bound), vectors))
-        self.squared_loss_bound_, self.comparator_ = min(found, key=lambda pair: pair[0])
+        bound, comparator = min(found, key=lambda pair: pair[0])
+        if np.isfinite(bound):
+            self.squared_loss_bound_, self.comparator_ = bound, comparator

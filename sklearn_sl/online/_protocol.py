@@ -13,6 +13,8 @@ from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
+# Vectors of so many numbers are not copied for a single row.
+MANY_FEATURES = 2**15
 # What a learner does to its samples. Whether they are finite is seen in the sweep, where they
 # are read anyhow.
 SAMPLES = {
@@ -21,6 +23,10 @@ SAMPLES = {
     "ensure_all_finite": False,
 }
 FINITE = {"ensure_all_finite": True}
+BEYOND = (
+    "The weights of {} times a sample exceed the range of floating point numbers: scale the "
+    "features, or take smaller steps."
+)
 NO_TARGET = "{} requires y to be passed, but the target y is None."
 
 
@@ -183,10 +189,7 @@ class OnlineMixin:
             estimator_name=type(self).__name__,
             input_name="X",
         )
-        raise ValueError(
-            f"The weights of {type(self).__name__} times a sample exceed the range of floating "
-            "point numbers: scale the features, or take smaller steps."
-        )
+        raise ValueError(BEYOND.format(type(self).__name__))
 
     def _fit_passes(self, X, targets, max_iter):
         """Start afresh and pass over the trials until a pass is clean."""
@@ -216,7 +219,9 @@ class OnlineMixin:
 
     def _learn(self, X, targets, order=None, weight=None):
         """Go on with some trials; parameters as in ``_pass``."""
-        if len(targets) > 1 or self._width > 1:  # one row that fails has changed nothing
+        # A row that fails has changed nothing, if there is one vector. Where a copy of that costs
+        # more than all the rest, an interrupt in the middle may leave a trial half accounted for.
+        if len(targets) > 1 or self._width > 1 or X.shape[1] < MANY_FEATURES:
             self._copy_state()
         self._pass(X, targets, order, weight)
         self._finish()

@@ -293,7 +293,7 @@ cdef inline bint _try_step(
     """
     cdef double squares = tail[SQUARES], after
     step[0] = rule.step(slope, value, norm2, factor, &tail[0])
-    after = tail[NORM2] + 2 * step[0] * score + step[0] * step[0] * norm2
+    after = tail[NORM2] + step[0] * (2 * score + step[0] * norm2)
     if not isfinite(after + tail[SQUARES]):
         tail[SQUARES] = squares
         return False

@@ -305,9 +305,12 @@ def best_passive_aggressive_bound(
     """
 
     def bound(factor, lacks):
-        if squared or C == np.inf:
-            loss = repeats * np.sum(lacks**2)
+        squares = squared or C == np.inf
+        loss = repeats * np.sum(lacks**2 if squares else lacks)
+        if not np.isfinite(loss):
+            return np.inf
+        if squares:
             return passive_aggressive_loss_bound(radius, factor * norm, loss, C, least_norm)
-        return passive_aggressive_bound(radius, factor * norm, repeats * np.sum(lacks), C)
+        return passive_aggressive_bound(radius, factor * norm, loss, C)
 
     return least_bound(bound, margins, norm, repeats)

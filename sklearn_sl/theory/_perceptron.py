@@ -124,8 +124,9 @@ def least_bound(bound, margins, norm, repeats):
 
     least, useful = margins.min(), margins[margins > 0]
     starts = [-np.log(least)] if least > 0 else []
-    if useful.size and norm > 0:
-        low, high = -np.log(useful.max()) - 1, -np.log(np.quantile(useful, 0.01)) + 1
-        starts.append(minimize_scalar(at, bounds=(low, high), method="bounded").x)
-    found = [(at(start), float(np.exp(start))) for start in starts]
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite bound is none
+        if useful.size and norm > 0:
+            low, high = -np.log(useful.max()) - 1, -np.log(np.quantile(useful, 0.01)) + 1
+            starts.append(minimize_scalar(at, bounds=(low, high), method="bounded").x)
+        found = [(at(start), float(np.exp(start))) for start in starts]
     return min([(float(len(margins) * repeats), 0.0), *found])

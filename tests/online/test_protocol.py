@@ -354,6 +354,31 @@ def test_fit_starts_afresh(model):
     assert used.cumulative_loss_ == fresh.cumulative_loss_
 
 
+@for_every_additive
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("factor", [1e-310, 1e-150, 1e-100])
+def test_tiny_samples_are_learned_without_a_warning(model, intercept, factor):
+    X, y = problem(model, n=60)
+    model = clone(model).set_params(fit_intercept=intercept).fit(factor * X, y)
+    assert all(
+        np.isfinite(value).all() for value in state(model).values() if value.dtype.kind == "f"
+    )
+
+
+@for_every_additive
+@pytest.mark.parametrize("factor", [1e60, 1e153, 1e160, 1e200, 1e300])
+def test_numbers_out_of_range_are_an_error_and_never_kept(model, factor):
+    X, y = problem(model, n=60)
+    for samples in (factor * X, np.vstack([X[:-1], factor * X[-1:]])):
+        try:
+            learned = clone(model).fit(samples, y)
+        except ValueError as error:
+            assert "range of floating point numbers" in str(error)
+        else:
+            numbers = [value for value in state(learned).values() if value.dtype.kind == "f"]
+            assert all(np.isfinite(value).all() for value in numbers)
+
+
 # ---------------------------------------------------------------- labels
 
 
