@@ -58,11 +58,12 @@ cdef class Weights:
     cdef void rouse(self, const double* losses) noexcept nogil:
         """Set the shares of experts to zero whose losses are NaN, and ``total`` to the rest."""
         cdef Py_ssize_t k
-        self.total = 0.0
+        cdef double total = 0.0
         for k in range(self.n_experts):
             if isnan(losses[k]):
                 self.shares[k] = 0.0
-            self.total += self.shares[k]
+            total += self.shares[k]
+        self.total = total
 
     cdef double charge(self, const double* losses) noexcept nogil:
         """Return what experts are charged that sleep, those whose losses are NaN."""
@@ -155,10 +156,11 @@ cdef class ExponentialWeights(Weights):
     cdef void lead(self, double least) noexcept nogil:
         """Let the experts with these costs have equal shares."""
         cdef Py_ssize_t k
-        self.total = 0.0
+        cdef double total = 0.0
         for k in range(self.n_experts):
             self.shares[k] = self.now[k] == least
-            self.total += self.shares[k]
+            total += self.shares[k]
+        self.total = total
 
     cdef double least_awake(self, const double* losses) noexcept nogil:
         """Return the least costs of an awake expert, infinity if there is none."""
@@ -337,11 +339,11 @@ cdef class FixedShareWeights(Weights):
 
     cdef void allocate(self) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double kept = self.kept / self.tail[LEFT]
-        self.total = 0.0
+        cdef double kept = self.kept / self.tail[LEFT], total = 0.0
         for k in range(self.n_experts):
             self.shares[k] = max(0.0, kept * self.now[k] + self.given)
-            self.total += self.shares[k]
+            total += self.shares[k]
+        self.total = total
 
     cdef double least_shared(self, const double* losses) noexcept nogil:
         """Return the least loss of an expert with a share, infinity if there is none."""
