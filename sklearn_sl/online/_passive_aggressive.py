@@ -176,7 +176,8 @@ class PassiveAggressiveClassifier(
     bound_ : float or None
         The theorem's bound on ``n_mistakes_`` (with "ovr" the sum of the bounds of all classes)
         relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
-        and if there are weights or weights to begin with; see :meth:`mistake_bound`.
+        and if there are weights of samples or classes, or weights to begin with; see
+        :meth:`mistake_bound`.
 
     comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
         Multiples of the last weights, with the intercept in the last column; zeros where no
@@ -369,8 +370,8 @@ class PassiveAggressiveRegressor(
 
     squared_loss_bound_ : float or None
         The theorem's bound on ``squared_loss_`` relative to ``comparator_``. None for PA-I, after
-        ``partial_fit``, which does not keep its samples, and if there are weights or weights to
-        begin with.
+        ``partial_fit``, which does not keep its samples, and if there are weights of samples, or
+        weights to begin with.
 
     comparator_ : ndarray of shape (1, n_features + 1) or None
         The last weights, with the intercept in the last column, or zeros if these give less.

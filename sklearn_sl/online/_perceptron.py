@@ -139,8 +139,9 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
 
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes)
-        relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples:
-        see :meth:`mistake_bound`.
+        relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
+        and if there are weights of samples or classes, or weights to begin with; see
+        :meth:`mistake_bound`.
 
     comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
         Multiples of the last weights, with the intercept in the last column; zeros where no

@@ -82,6 +82,11 @@ def ogd_horizon_bound(norm, gradient_norm, n_trials):
     ogd_bound : With any rate.
     ogd_anytime_bound : With a rate that needs to know neither.
 
+    References
+    ----------
+    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
+       ICML 2003.
+
     Examples
     --------
     >>> from sklearn_sl.theory import ogd_horizon_bound
@@ -293,6 +298,11 @@ def best_passive_aggressive_bound(
     See Also
     --------
     passive_aggressive_bound : The bound for one vector.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer, "Online
+       passive-aggressive algorithms", Journal of Machine Learning Research 7, 2006.
 
     Examples
     --------

@@ -90,6 +90,11 @@ def best_perceptron_bound(margins, radius, norm, repeats=1):
     --------
     perceptron_bound : The bound for one vector.
 
+    References
+    ----------
+    .. [1] Y. Freund and R. Schapire, "Large margin classification using the perceptron
+       algorithm", Machine Learning 37, 1999.
+
     Examples
     --------
     A vector that separates a hundred trials by a margin of one half. Its double has no loss and
