@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from _callbacks import Stop
 from _checks import configurations, label, outputs
 from _checks import problem as common_problem
-from conftest import EXACT
+from conftest import EXACT, needs_callbacks
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
@@ -377,6 +378,14 @@ def test_numbers_out_of_range_are_an_error_and_never_kept(model, factor):
         else:
             numbers = [value for value in state(learned).values() if value.dtype.kind == "f"]
             assert all(np.isfinite(value).all() for value in numbers)
+
+
+@needs_callbacks
+@for_every_additive
+def test_callback_can_end_the_passes(model):
+    X, y = problem(model)
+    model = clone(model).set_callbacks(Stop(after=2))
+    assert model.fit(X, y).n_iter_ == 2
 
 
 # ---------------------------------------------------------------- labels
