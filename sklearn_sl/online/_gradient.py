@@ -209,7 +209,7 @@ class GradientMixin:
             The ``regret``, the theorem's ``bound`` on it, and the ``comparator``.
         """
         check_is_fitted(self)
-        X, targets = self._read(X, y, reset=False)
+        X, targets = self._read(self._read_query(X), y, reset=False)
         repeats, rest = divmod(self.n_trials_, len(targets))
         if rest:
             raise ValueError(

@@ -390,7 +390,8 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
         """
         check_is_fitted(self)
         X = self._read_query(X)
-        return self._mistake_bound(X, self._codes(np.asarray(y)), 1, comparator)[0]
+        codes = self._codes(self._read_targets(X, y))
+        return self._mistake_bound(X, codes, 1, comparator)[0]
 
     def _mistake_bound(self, X, codes, repeats, comparator):
         """Return the bound, and the comparator for which it holds."""

@@ -437,6 +437,8 @@ def test_regret_needs_all_trials_and_a_comparator_in_the_ball():
         model.regret(X[:-1], y[:-1])
     with pytest.raises(ValueError, match="ball"):
         model.regret(X, y, np.ones(5))
+    with pytest.raises(ValueError, match="NaN"):
+        model.regret(np.where(X > 2, np.nan, X), y)
 
 
 def test_conservative_learner_has_no_bound_on_its_regret():

@@ -530,6 +530,15 @@ def test_bound_relative_to_a_good_comparator_is_that_of_novikoff(rng):
     assert model.n_mistakes_ <= bound <= perceptron_bound(radius, 2.0) * (1 + 1e-9)
 
 
+def test_bound_needs_a_class_for_each_sample():
+    X, y = problem()
+    model = Perceptron().fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.mistake_bound(X, y[:-1])
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.mistake_bound(X, np.full(len(X), "z"))
+
+
 def test_best_multiple_is_the_best_of_many(rng):
     for _ in range(200):
         margins = rng.normal(rng.uniform(-1, 2), 1, rng.integers(1, 30))
