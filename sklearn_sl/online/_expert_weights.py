@@ -71,7 +71,9 @@ class WeightState:
 
     def hedge_bound(self):
         """Return the bound on the regret of Hedge against each expert."""
-        return (self._complexity() + self.eta**2 / 2 * self.squares) / self.eta
+        if self.n_experts == 1:
+            return 0.0
+        return self._complexity() / self.eta + self.eta / 2 * self.squares
 
     def _complexity(self):
         """Return the logarithm of one over what an expert had of all weights to begin with."""

@@ -581,7 +581,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
         """Return numbers between the bounds as numbers from zero to one, or not so far."""
         values = values - self.bounds_[0]
         values /= self._range
-        return np.clip(values, closest, 1 - closest, out=values)
+        highest = 1 - closest if self.bounds_[0] < self.bounds_[1] else closest
+        return np.clip(values, closest, highest, out=values)
 
     def _check_options(self):
         """Set ``eta_``, None for a rate that adapts itself; complain of options that do not fit."""
@@ -630,7 +631,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
             scaled = self._loss._substitute(*(-constant * np.log(means.T)))
         # If all experts sleep, the middle.
         scaled = np.where(np.isnan(scaled), 0.5, scaled)
-        answers[:, 0] = self.bounds_[0] + self._range * scaled
+        low, high = self.bounds_
+        answers[:, 0] = low + (high - low) * scaled
 
     def _losses(self, answers, targets):
         answers = self._scaled(answers[:, 0], self._loss.closest)

@@ -21,6 +21,7 @@ from sklearn_sl.online._protocol import SLICE, running_sum
 from sklearn_sl.online._weighted_majority import VOTE_CONSTRAINTS
 from sklearn_sl.theory._experts import horizon_rate
 
+LARGEST = np.finfo(np.float64).max
 RATES = {"adahedge", "doubling", "horizon"}
 
 
@@ -190,7 +191,7 @@ def _check_options(eta, horizon, share, scale):
         if eta not in RATES:
             raise ValueError(f"eta must be a positive number or one of {sorted(RATES)}: {eta!r}.")
     else:
-        check_scalar(eta, "eta", Real, min_val=0, include_boundaries="neither")
+        check_scalar(eta, "eta", Real, min_val=0, max_val=LARGEST, include_boundaries="right")
     if horizon is not None:
         check_scalar(horizon, "horizon", Integral, min_val=1)
     check_scalar(share, "share", Real, min_val=0, max_val=1)
@@ -199,7 +200,7 @@ def _check_options(eta, horizon, share, scale):
 
 def _complain(losses, trial):
     """Raise the error for a row of losses that cannot be played."""
-    if np.any(losses < 0):
+    if np.any(losses < 0) and not np.any(np.isinf(losses)):
         raise ValueError(
             f"Losses must not be negative, but one of trial {trial} is {np.nanmin(losses):g}: add "
             'something to all, or choose eta="adahedge".'
@@ -372,7 +373,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
 
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,
-        "eta": [Interval(Real, 0, None, closed="neither"), StrOptions(RATES)],
+        "eta": [Interval(Real, 0, LARGEST, closed="right"), StrOptions(RATES)],
         "horizon": [Interval(Integral, 1, None, closed="left"), None],
         "share": [Interval(Real, 0, 1, closed="both")],
     }

@@ -64,7 +64,7 @@ class ShareMixin(ExpertsRegressorMixin):
             The outcomes.
 
         n_shifts : int
-            The number of shifts, less than ``n_trials_``.
+            The largest number of shifts.
 
         Returns
         -------
@@ -75,8 +75,10 @@ class ShareMixin(ExpertsRegressorMixin):
         bound : float or None
             The theorem's bound on it; None where there is none, as for ``regret_bound_``.
         """
-        best = best_shifting_sequence(self._losses_of_advice(X, y), n_shifts).loss
-        return self._both_sides(best, self._sequence_bounds(best, n_shifts))
+        best = best_shifting_sequence(self._losses_of_advice(X, y), n_shifts)
+        # It may shift less often, which a large alpha makes more expensive.
+        n_shifts = np.count_nonzero(np.diff(best.experts))
+        return self._both_sides(best.loss, self._sequence_bounds(best.loss, n_shifts))
 
     def _losses_of_advice(self, X, y):
         """Return the loss of each expert in each trial, for outcomes from zero to one."""

@@ -15,7 +15,7 @@ from sklearn_sl.online._mixable import LOSSES, MixableLoss
 LOSS_CONSTRAINTS = {
     "loss": [StrOptions(set(LOSSES)), MixableLoss],
     "prediction": [StrOptions({"average", "vovk"})],
-    "eta": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    "eta": [Interval(Real, 0, np.finfo(np.float64).max, closed="right"), StrOptions({"auto"})],
     "bounds": [tuple, list, None],
 }
 

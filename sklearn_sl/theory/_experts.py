@@ -243,13 +243,12 @@ def horizon_rate(n_trials, n_experts):
 
 def _doubling_bound(m, n):
     """Return the sum of the bounds of epochs of 1, 2, 4, ... trials, the last one cut short."""
-    n_whole = np.floor(np.log2(m + 1))
-    length = 2.0**n_whole
+    length = 2.0 ** np.floor(np.log2(m + 1))
     rest = m + 1 - length
     whole_ones = (np.sqrt(length) - 1) / (np.sqrt(2) - 1)
-    eta = horizon_rate(length, n)
-    part = np.where(rest > 0, np.log(n) / eta + eta / 2 * rest, 0.0)
-    return np.sqrt(2 * np.log(n)) * whole_ones + part
+    # With the rate sqrt(2 ln(n) / length) a part of an epoch costs this.
+    part = np.where(rest > 0, (np.sqrt(length) + rest / np.sqrt(length)) / 2, 0.0)
+    return np.sqrt(2 * np.log(n)) * (whole_ones + part)
 
 
 def adahedge_bound(n_trials, n_experts, best_loss=None, scale=1.0):

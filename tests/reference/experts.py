@@ -147,3 +147,74 @@ def weighted_majority(advice, y, beta, n_classes=2):
         weights = np.where(row == outcome, weights, beta * weights)
         weights = weights / weights.max() if weights.max() > 0 else np.ones_like(weights)
     return np.array(answers)
+
+
+# ---------------------------------------------------------------- adversaries
+
+
+def majority_adversary(rng, n_runs, n_trials, n_experts, n_classes, beta):
+    """Return advice at random, and outcomes that the weighted majority does not say.
+
+    Parameters
+    ----------
+    rng : Generator
+        The dice.
+
+    n_runs, n_trials, n_experts, n_classes : int
+        How many.
+
+    beta : float
+        The factor of the majority, positive.
+
+    Returns
+    -------
+    advice : ndarray of shape (n_runs, n_trials, n_experts)
+        Classes.
+
+    y : ndarray of shape (n_runs, n_trials)
+        The class with the second largest weight.
+    """
+    advice = rng.integers(0, n_classes, (n_runs, n_trials, n_experts))
+    y, mistakes = np.empty((n_runs, n_trials), dtype=int), np.zeros((n_runs, n_experts))
+    for t in range(n_trials):
+        weights = beta ** (mistakes - mistakes.min(axis=1, keepdims=True))
+        votes = np.stack(
+            [(weights * (advice[:, t] == code)).sum(axis=1) for code in range(n_classes)], axis=1
+        )
+        y[:, t] = votes.argsort(axis=1, kind="stable")[:, -2]
+        mistakes += advice[:, t] != y[:, [t]]
+    return advice, y
+
+
+def average_adversary(rng, n_runs, n_trials, n_experts, eta, loss):
+    """Return advice, of which half are zeros and ones, and outcomes far from their average.
+
+    ``loss(y, x)`` is that of the experts; shapes are as those of :func:`majority_adversary`.
+    """
+    advice = rng.random((n_runs, n_trials, n_experts))
+    advice[::2] = np.round(advice[::2])
+    y, lost = np.empty((n_runs, n_trials)), np.zeros((n_runs, n_experts))
+    for t in range(n_trials):
+        means = (softmax(-eta * lost, axis=1) * advice[:, t]).sum(axis=1)
+        y[:, t] = means < 0.5
+        lost += loss(y[:, [t]], advice[:, t])
+    return advice, y
+
+
+def leader_adversary(rng, n_runs, n_trials, n_experts):
+    """Return losses of one for the experts that have lost least, zero or at random for others."""
+    losses = np.zeros((n_runs, n_trials, n_experts))
+    noise = rng.random((n_runs, 1)) * (rng.random((n_runs, 1)) < 0.5)
+    lost = np.zeros((n_runs, n_experts))
+    for t in range(n_trials):
+        # One of them, by a small preference that stays.
+        leader = (lost + 1e-6 * np.arange(n_experts)).argmin(axis=1)
+        losses[:, t] = rng.random((n_runs, n_experts)) < noise
+        losses[np.arange(n_runs), t, leader] = 1.0
+        lost += losses[:, t]
+    return losses
+
+
+def regret_curves(own, expert_losses):
+    """Return the regret against the best expert after each trial."""
+    return np.cumsum(own) - np.cumsum(expert_losses, axis=0).min(axis=1)
