@@ -438,7 +438,7 @@ class OnlineClassifierMixin(OnlineMixin):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self.classes_ = unique_labels(classes)
             self._check_classes()
-        elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+        elif not self._are_classes(classes):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on the last call to partial_fit, "
                 f"{self.classes_!r}."
@@ -449,6 +449,12 @@ class OnlineClassifierMixin(OnlineMixin):
             self._begin(X)
             self._begin_account()
         return X, self._codes(y)
+
+    def _are_classes(self, classes):
+        """Return whether these are the known classes, or None; the usual case costs little."""
+        if classes is None or np.array_equal(classes, self.classes_):
+            return True
+        return np.array_equal(unique_labels(classes), self.classes_)
 
     def _mistaken(self, answers, codes):
         """Return where the score of the true class is not above those of all others.
