@@ -78,7 +78,7 @@ def test_weights_of_a_run_by_hand():
     # The threshold is 4. Promote 1 and 3; promote 2 and 3; demote 2 and 3, at the threshold;
     # right at 2 + 1 + 1; right at 1 + 1; promote 1 to 4; right.
     X = np.array(
-        [[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0]] * 1
+        [[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0]]
     )
     y = np.array([1, 1, 0, 1, 0, 1])
     model = Winnow(keep_losses=True).partial_fit(X, y, classes=[0, 1])
