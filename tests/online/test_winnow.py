@@ -75,8 +75,8 @@ def play(X, codes, alpha=2.0, balanced=False, threshold=None, n_vectors=1, toget
 
 
 def test_weights_of_a_run_by_hand():
-    # The threshold is 4. Promote 1 and 3; promote 2 and 3; demote 2 and 3, at the threshold;
-    # right at 2 + 1 + 1; right at 1 + 1; promote 1 to 4; right.
+    # The threshold is 4. Promote at 1 + 1, and at 1 + 2; demote at 2 + 4; right at 2 + 2 + 1 and at
+    # 1 + 1; promote at 2.
     X = np.array(
         [[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0]]
     )
