@@ -94,6 +94,22 @@ def is_plain_vector(y):
     )
 
 
+class Predictions:
+    """The predictions that the answers of a learner stand for, while they are in the cache."""
+
+    def __init__(self, learner, n_trials):
+        self.learner, self.n_trials = learner, n_trials
+        self.values, self.n_heard = None, 0
+
+    def append(self, answers):
+        """Hear of more answers."""
+        values = self.learner._predictions(answers)
+        if self.values is None:
+            self.values = np.empty(self.n_trials, dtype=values.dtype)
+        self.values[self.n_heard : self.n_heard + len(values)] = values
+        self.n_heard += len(values)
+
+
 class OnlineMixin:
     """``fit`` and ``partial_fit`` of a learner that goes through trials one by one.
 
@@ -230,11 +246,10 @@ class OnlineMixin:
     @fit_context(prefer_skip_nested_validation=True)
     def _predict_and_learn(self, X, y, **params):
         """Do what ``partial_fit`` does, and return the prediction before each change."""
-        self._heard = []
+        self._heard = heard = Predictions(self, len(y))
         self._go_on(X, y, **params)
-        answers = np.concatenate(self._heard)
         del self._heard
-        return self._predictions(answers)
+        return heard.values
 
     # ------------------------------------------------------------ validation
 
@@ -472,7 +487,5 @@ class OnlineClassifierMixin(OnlineMixin):
     def _predictions(self, answers):
         """Return the classes that answers stand for."""
         if answers.shape[1] == 1:
-            codes = (answers[:, 0] > 0).astype(np.intp)
-        else:
-            codes = answers.argmax(axis=1)
-        return self.classes_[codes]
+            return self.classes_.take(answers[:, 0] > 0)
+        return self.classes_.take(answers.argmax(axis=1))
