@@ -383,6 +383,16 @@ def test_every_estimator_of_the_package_takes_part(name):
         assert result.error == "", ours.name
 
 
+def test_experts_stay_out_and_a_perceptron_has_nothing_to_tune(cancer):
+    contests, skipped = candidates.find_contests(cancer, quick=True)
+    points = {us.name: us.points for us, _ in contests}
+    reason = "not made for any table of independent rows"
+    for name in ("Hedge", "Halving", "MatrixCompletion", "MinimalDisjunction"):
+        assert skipped[name] == reason
+    assert points["Perceptron"] == ({},)
+    assert points["ExponentiatedGradientClassifier"][0] == {"radius": 10.0}
+
+
 # --- workers and the budget -----------------------------------------------------
 
 

@@ -7,6 +7,7 @@ dict of value lists that replaces the grid, or None to stay out.
 """
 
 import dataclasses
+import warnings
 from numbers import Real
 
 import numpy as np
@@ -90,7 +91,7 @@ def suitable(cls, dataset):
     if tags.estimator_type != KIND[dataset.task]:
         return False, ""
     if getattr(cls, "_compare_grid", {}) is None:
-        return False, "not made for a table of independent rows"
+        return False, "not made for any table of independent rows"
     if tags.input_tags.pairwise or not tags.input_tags.two_d_array:
         return False, "does not take feature vectors"
     if tags.input_tags.positive_only:
@@ -107,7 +108,7 @@ def contest(name, ours, theirs, dataset, quick, seed):
     scikit-learn has no class of its name, the grid search of that class as rival.
     """
     cls, base = ours[name], name.removesuffix("CV")
-    has_own_grid = getattr(cls, "_compare_grid", None)
+    has_own_grid = getattr(cls, "_compare_grid", None) is not None
     grid = grid_of(cls if has_own_grid else ours.get(base, cls), dataset, quick)
     us, rival = candidate(cls, OURS, grid, seed), theirs.get(name, theirs.get(base))
     if rival is None:
@@ -118,7 +119,7 @@ def contest(name, ours, theirs, dataset, quick, seed):
 def grid_of(cls, dataset, quick):
     """Return the grid of a class: its own, or by the names of its parameters."""
     own = getattr(cls, "_compare_grid", None)
-    if own:
+    if own is not None:
         return thin(own, quick)
     defaults = cls().get_params(deep=False)
     values = grid_values(dataset.X.shape[1])
@@ -140,7 +141,10 @@ def thin(grid, quick):
 
 def candidate(cls, library, grid, seed):
     """Return a candidate with as much of the grid as the class has parameters for."""
-    estimator = cls()
+    with warnings.catch_warnings():
+        # Classes that scikit-learn is about to remove say so; in the race it becomes a note.
+        warnings.simplefilter("ignore", FutureWarning)
+        estimator = cls()
     known = estimator.get_params(deep=False)
     if "random_state" in known:
         estimator.set_params(random_state=seed)

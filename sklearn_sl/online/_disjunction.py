@@ -506,6 +506,8 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         "method": [StrOptions(set(METHODS))],
         "max_nodes": [Interval(Integral, 1, None, closed="left")],
     }
+    # Features are truth values.
+    _compare_grid = None
 
     def __init__(self, literals=False, *, threshold=0.5, method="exact", max_nodes=1_000_000):
         self.literals = literals

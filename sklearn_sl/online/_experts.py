@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl.online import _aggregating
 from sklearn_sl.online._expert_weights import NO_HISTORY
+from sklearn_sl.online._finite import dense
 from sklearn_sl.online._mixable import LARGEST_RATE, LOSSES
 from sklearn_sl.online._protocol import (
     OnlineClassifierMixin,
@@ -27,11 +28,6 @@ BLOCK = 2**15
 # But not fewer trials than these, as each block takes a while.
 FEWEST_ROWS = 16
 NO_TABLES = np.empty((0, 0, 0))
-
-
-def dense(X):
-    """Return samples as a dense matrix of doubles in C order."""
-    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
 class ExpertsMixin(OnlineMixin):
@@ -54,6 +50,8 @@ class ExpertsMixin(OnlineMixin):
     _votes = False
     # The number of trials of ``fit``.
     _foreseen = None
+    # Features are advice.
+    _compare_grid = None
 
     def _fit_stream(self, X, targets):
         """Start afresh and go through the trials once."""

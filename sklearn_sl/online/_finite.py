@@ -36,6 +36,8 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     ``codes`` it only answers. ``_n_numbers(X)`` is how many numbers a trial makes of a row.
     """
 
+    # Features are answers or truth values: not for any table.
+    _compare_grid = None
     _ensure_finite = True
 
     def _n_numbers(self, X):

@@ -325,6 +325,8 @@ class MatrixExponentMixin(OnlineClassifierMixin):
     """
 
     conservative = False
+    # Samples are places in a matrix, or have an order in time.
+    _compare_grid = None
 
     def _n_vectors(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -173,6 +173,8 @@ class SwitchingMultitaskExperts(
     _mutable = ("_trust", "_awake")
     # A step for an expert costs as much as reading several numbers.
     _width = 4
+    # Features are the advice of experts.
+    _compare_grid = None
 
     def __init__(
         self,

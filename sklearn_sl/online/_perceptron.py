@@ -209,6 +209,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         "multi_class": [StrOptions({"ovr", "kesler"})],
         "keep_losses": ["boolean"],
     }
+    # Without a penalty there is nothing to tune.
+    _compare_grid = {}
 
     def __init__(
         self,
