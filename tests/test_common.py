@@ -417,6 +417,8 @@ LONG_FITS = {
     "EllipsoidClassifier": [({"max_iter": 20}, 2000, 200)],
     "KernelPerceptron": [({}, 4000, 20), ({"budget": 200}, 4000, 20)],
     "KernelOGD": [({"max_iter": 5}, 5000, 20)],
+    "Hedge": [({}, 60_000, 20)],
+    "FixedShare": [({"prediction": "vovk"}, 60_000, 20)],
     "Halving": [({"max_iter": 30}, 40_000, 20)],
     "DisjunctionWeightedMajority": [({"n_literals": 3}, 3000, 40)],
 }

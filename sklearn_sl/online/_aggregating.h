@@ -8,96 +8,71 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "_exponentials.h"
+
 #define LANES 8
 /* How many numbers ahead of their use losses are fetched: they come from afar, the rest is near. */
 #define SL_AHEAD 1024
 
 #if defined(__GNUC__)
-typedef double sl_double8 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef long long sl_index8 __attribute__((vector_size(64), aligned(8), may_alias));
-#define SL_SPLAT(x) ((sl_double8){x, x, x, x, x, x, x, x})
-#define SL_SPLAT_INDEX(x) ((sl_index8){x, x, x, x, x, x, x, x})
-#define SL_AT(p) (*(const sl_double8 *)(p))
-#define SL_PUT(p) (*(sl_double8 *)(p))
-/* In C a vector cannot be the condition of ?:, so bits are chosen by the mask. */
-#define SL_WHERE(mask, a, b)                                                                    \
-    ((sl_double8)(((sl_index8)(a) & (mask)) | ((sl_index8)(b) & ~(mask))))
+#define SL_SPLAT_INDEX(x) ((sl_exp_index){x, x, x, x, x, x, x, x})
+#define SL_AT(p) (*(const sl_exp_double *)(p))
+#define SL_PUT(p) (*(sl_exp_double *)(p))
 #define SL_SUM(x) (((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])))
 /* The first n of a, the others of b. */
 #define SL_FIRST(n, a, b)                                                                       \
-    SL_WHERE(((sl_index8){0, 1, 2, 3, 4, 5, 6, 7} < SL_SPLAT_INDEX((long long)(n))), a, b)
-#define SL_LESS(a, b) SL_WHERE((a) < (b), a, b)
+    SL_EXP_WHERE(((sl_exp_index){0, 1, 2, 3, 4, 5, 6, 7} < SL_SPLAT_INDEX((long long)(n))), a, b)
+#define SL_LESS(a, b) SL_EXP_WHERE((a) < (b), a, b)
 #define SL_LEAST(x)                                                                             \
     fmin(fmin(fmin(x[0], x[1]), fmin(x[2], x[3])), fmin(fmin(x[4], x[5]), fmin(x[6], x[7])))
 
-/* exp(r) - 1 for |r| <= 0.35: the Taylor polynomial of degree 13, whose remainder is below a
-   twentieth of the distance of neighbouring numbers. */
+/* exp(r) - 1 for |r| <= 0.35. */
 #define SL_EXPM1_SERIES(r)                                                                      \
-    ({ sl_double8 sl_p = SL_SPLAT(1.0 / 6227020800.0);                                          \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 479001600.0);                                         \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 39916800.0);                                          \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 3628800.0);                                           \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 362880.0);                                            \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 40320.0);                                             \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 5040.0);                                              \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 720.0);                                               \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 120.0);                                               \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 24.0);                                                \
-       sl_p = sl_p * (r) + SL_SPLAT(1.0 / 6.0);                                                 \
-       sl_p = sl_p * (r) + SL_SPLAT(0.5);                                                       \
+    ({ sl_exp_double sl_p;                                                                      \
+       SL_EXP_TAYLOR(r, sl_p);                                                                  \
        sl_p * ((r) * (r)) + (r); })
 
-/* exp(x) for x <= 1, zero where it would not be a normal number: x = k ln 2 + r. Adding 1.5 2^52
-   rounds to the integer k, which then stands in the last bits. */
+/* exp(x) for x <= 1, zero where it would not be a normal number. */
 #define SL_EXP(x)                                                                               \
-    ({ const sl_double8 sl_x = (x), sl_shift = SL_SPLAT(6755399441055744.0);                    \
-       const sl_double8 sl_shifted = sl_x * SL_SPLAT(1.4426950408889634) + sl_shift;            \
-       const sl_double8 sl_k = sl_shifted - sl_shift;                                           \
-       const sl_double8 sl_r = sl_x - sl_k * SL_SPLAT(6.93147180369123816490e-01)               \
-                               - sl_k * SL_SPLAT(1.90821492927058770002e-10);                   \
-       const sl_double8 sl_e = SL_EXPM1_SERIES(sl_r) + SL_SPLAT(1.0);                           \
-       const sl_index8 sl_bits = (sl_index8)sl_e + ((sl_index8)sl_shifted << 52);               \
-       (sl_double8)(sl_bits & (sl_x > SL_SPLAT(-707.0))); })
+    ({ const sl_exp_double sl_x = (x), sl_rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);               \
+       const sl_exp_double sl_shifted = sl_x * SL_LOG2E + sl_rounder;                           \
+       const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \
+       const sl_exp_double sl_r = sl_x - sl_k * SL_LN2_HIGH - sl_k * SL_LN2_LOW;                \
+       const sl_exp_double sl_e = SL_EXPM1_SERIES(sl_r) + 1.0;                                  \
+       const sl_exp_index sl_bits = (sl_exp_index)sl_e + ((sl_exp_index)sl_shifted << 52);      \
+       (sl_exp_double)(sl_bits & (sl_x > SL_EXP_SPLAT(-707.0))); })
 
 /* log(x) of normal numbers x = 2^k m with sqrt(1/2) <= m < sqrt(2): k ln 2 + 2 artanh(s) with
    s = (m - 1) / (m + 1), whose series has |s| < 0.172. */
 #define SL_LOG(x)                                                                               \
-    ({ const sl_index8 sl_i = (sl_index8)(x), sl_one = SL_SPLAT_INDEX(0x3ff0000000000000LL);    \
-       const sl_index8 sl_e = (sl_i - SL_SPLAT_INDEX(0x3fe6a09e667f3bcdLL)) >> 52;              \
-       const sl_double8 sl_m = (sl_double8)(sl_i - (sl_e << 52));                               \
-       const sl_double8 sl_shift = SL_SPLAT(6755399441055744.0);                                \
-       const sl_double8 sl_k = (sl_double8)((sl_index8)sl_shift + sl_e) - sl_shift;             \
-       const sl_double8 sl_f = sl_m - (sl_double8)sl_one;                                       \
-       const sl_double8 sl_s = sl_f / (sl_m + (sl_double8)sl_one), sl_z = sl_s * sl_s;          \
-       sl_double8 sl_p = SL_SPLAT(1.0 / 23);                                                    \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 21);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 19);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 17);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 15);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 13);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 11);                                                 \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 9);                                                  \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 7);                                                  \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 5);                                                  \
-       sl_p = sl_p * sl_z + SL_SPLAT(1.0 / 3);                                                  \
-       const sl_double8 sl_t = sl_s + sl_s;                                                     \
-       sl_k * SL_SPLAT(6.93147180369123816490e-01)                                              \
-           + (sl_t + (sl_t * sl_z * sl_p + sl_k * SL_SPLAT(1.90821492927058770002e-10))); })
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define SL_TARGETS 1
-#endif
-
-#if defined(__GNUC__)
+    ({ const sl_exp_index sl_i = (sl_exp_index)(x);                                             \
+       const sl_exp_index sl_e = (sl_i - SL_SPLAT_INDEX(0x3fe6a09e667f3bcdLL)) >> 52;           \
+       const sl_exp_double sl_m = (sl_exp_double)(sl_i - (sl_e << 52));                         \
+       const sl_exp_double sl_rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);                           \
+       const sl_exp_double sl_shifted = (sl_exp_double)((sl_exp_index)sl_rounder + sl_e);       \
+       const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \
+       const sl_exp_double sl_s = (sl_m - 1.0) / (sl_m + 1.0), sl_z = sl_s * sl_s;              \
+       const sl_exp_double sl_t = sl_s + sl_s;                                                  \
+       sl_exp_double sl_p = SL_EXP_SPLAT(1.0 / 23);                                             \
+       sl_p = sl_p * sl_z + 1.0 / 21;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 19;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 17;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 15;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 13;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 11;                                                           \
+       sl_p = sl_p * sl_z + 1.0 / 9;                                                            \
+       sl_p = sl_p * sl_z + 1.0 / 7;                                                            \
+       sl_p = sl_p * sl_z + 1.0 / 5;                                                            \
+       sl_p = sl_p * sl_z + 1.0 / 3;                                                            \
+       sl_k * SL_LN2_HIGH + (sl_t + (sl_t * sl_z * sl_p + sl_k * SL_LN2_LOW)); })
 
 /* weights = exp(-eta (costs - least)); return their sum. */
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
 TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
                           double *weights) {                                                    \
-    sl_double8 total = SL_SPLAT(0.0), least8 = SL_SPLAT(least), rate = SL_SPLAT(-eta);          \
+    sl_exp_double total = {0};                                                                  \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_double8 weight = SL_EXP(rate * (SL_AT(costs + k) - least8));                         \
+        sl_exp_double weight = SL_EXP(-eta * (SL_AT(costs + k) - least));                       \
         SL_PUT(weights + k) = weight;                                                           \
         total += weight;                                                                        \
     }                                                                                           \
@@ -107,7 +82,7 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
 /* Return the sum of weights * values. */
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
 TARGET static double NAME(ptrdiff_t n, const double *weights, const double *values) {           \
-    sl_double8 sum = SL_SPLAT(0.0);                                                             \
+    sl_exp_double sum = {0};                                                                    \
     for (ptrdiff_t k = 0; k < n; k += LANES) sum += SL_AT(weights + k) * SL_AT(values + k);     \
     return SL_SUM(sum);                                                                         \
 }
@@ -116,9 +91,9 @@ TARGET static double NAME(ptrdiff_t n, const double *weights, const double *valu
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
 TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double rate,          \
                           const double *losses, double *after) {                                \
-    sl_double8 best = SL_SPLAT(INFINITY), least8 = SL_SPLAT(least), rate8 = SL_SPLAT(rate);     \
+    sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_double8 cost = (SL_AT(costs + k) - least8) + rate8 * SL_AT(losses + k);              \
+        sl_exp_double cost = (SL_AT(costs + k) - least) + rate * SL_AT(losses + k);             \
         SL_PUT(after + k) = cost;                                                               \
         best = SL_LESS(cost, best);                                                             \
     }                                                                                           \
@@ -126,17 +101,17 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
 }
 
 /* A trial with weights exp(-eta (costs - least)). Set the sums of weights, weights * losses and
-   weights * VALUE, and the least loss; after = costs - least + losses. Return the least of these. */
+   weights * VALUE, and the least loss; after = costs - least + losses. Return their least. */
 #define SL_DEFINE_EXPONENTIAL(NAME, TARGET, VALUE)                                              \
 TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
                           const double *losses, const double *values, double *after,            \
                           double *sums) {                                                       \
-    sl_double8 total = SL_SPLAT(0.0), mean = total, other = total, rate = SL_SPLAT(-eta);       \
-    sl_double8 best = SL_SPLAT(INFINITY), low = best, least8 = SL_SPLAT(least);                 \
+    sl_exp_double total = {0}, mean = {0}, other = {0};                                         \
+    sl_exp_double best = SL_EXP_SPLAT(INFINITY), low = best;                                    \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
         __builtin_prefetch(losses + k + SL_AHEAD);                                              \
-        sl_double8 cost = SL_AT(costs + k) - least8, loss = SL_AT(losses + k);                  \
-        sl_double8 weight = SL_EXP(rate * cost);                                                \
+        sl_exp_double cost = SL_AT(costs + k) - least, loss = SL_AT(losses + k);                \
+        sl_exp_double weight = SL_EXP(-eta * cost);                                             \
         total += weight;                                                                        \
         mean += weight * loss;                                                                  \
         other += weight * (VALUE);                                                              \
@@ -160,18 +135,18 @@ TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double
                           double eta, const double *losses, const double *values,               \
                           const double *lost, double *after, double *lost_after,                \
                           double *sums) {                                                       \
-    sl_double8 zero = SL_SPLAT(0.0), total = zero, mean = zero, other = zero, left = zero;      \
-    sl_double8 kept8 = SL_SPLAT(kept), given8 = SL_SPLAT(given), rate = SL_SPLAT(-eta);         \
-    sl_double8 low = SL_SPLAT(INFINITY);                                                        \
+    const sl_exp_double zero = {0};                                                             \
+    sl_exp_double total = {0}, mean = {0}, other = {0}, left = {0};                             \
+    sl_exp_double low = SL_EXP_SPLAT(INFINITY);                                                 \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
         __builtin_prefetch(losses + k + SL_AHEAD);                                              \
-        sl_double8 weight = kept8 * SL_AT(before + k) + given8, loss = SL_AT(losses + k);       \
-        weight = SL_WHERE(weight > zero, weight, zero);                                         \
+        sl_exp_double weight = kept * SL_AT(before + k) + given, loss = SL_AT(losses + k);      \
+        weight = SL_EXP_WHERE(weight > zero, weight, zero);                                     \
         if (n - k < LANES) weight = SL_FIRST(n - k, weight, zero);                              \
         total += weight;                                                                        \
         mean += weight * loss;                                                                  \
         other += weight * (VALUE);                                                              \
-        weight *= SL_EXP(rate * loss);                                                          \
+        weight *= SL_EXP(-eta * loss);                                                          \
         SL_PUT(after + k) = weight;                                                             \
         SL_PUT(lost_after + k) = SL_AT(lost + k) + loss;                                        \
         left += weight;                                                                         \
@@ -188,11 +163,11 @@ TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double
 #define SL_DEFINE_GIVE(NAME, TARGET)                                                            \
 TARGET static double NAME(ptrdiff_t n, const double *weights, const double *losses,             \
                           double rate, double *given) {                                         \
-    sl_double8 total = SL_SPLAT(0.0), rate8 = SL_SPLAT(rate), one = SL_SPLAT(1.0);              \
+    sl_exp_double total = {0};                                                                  \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_double8 power = rate8 * SL_AT(losses + k);                                           \
-        sl_double8 share = SL_WHERE(power > SL_SPLAT(-0.34), -SL_EXPM1_SERIES(power),           \
-                                    one - SL_EXP(power));                                       \
+        sl_exp_double power = rate * SL_AT(losses + k);                                         \
+        sl_exp_double share = SL_EXP_WHERE(power > SL_EXP_SPLAT(-0.34),                         \
+                                           -SL_EXPM1_SERIES(power), 1.0 - SL_EXP(power));       \
         share *= SL_AT(weights + k);                                                            \
         SL_PUT(given + k) = share;                                                              \
         total += share;                                                                         \
@@ -206,14 +181,14 @@ TARGET static double NAME(ptrdiff_t n, const double *weights, const double *loss
 TARGET static double NAME(ptrdiff_t n, const double *weights, const double *given,              \
                           const double *losses, double pool, double others, double rate,        \
                           double least, double *costs) {                                        \
-    sl_double8 pool8 = SL_SPLAT(pool), part = SL_SPLAT(1.0 / others), rate8 = SL_SPLAT(rate);   \
-    sl_double8 least8 = SL_SPLAT(least), tiny = SL_SPLAT(1e-300), best = SL_SPLAT(INFINITY);    \
+    const sl_exp_double tiny = SL_EXP_SPLAT(1e-300);                                            \
+    sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_double8 gift = SL_AT(given + k);                                                     \
-        sl_double8 weight = (SL_AT(weights + k) - gift) + (pool8 - gift) * part;                \
-        sl_double8 cost = (SL_AT(costs + k) - least8) - rate8 * SL_AT(losses + k);              \
-        cost = SL_WHERE(weight > tiny, -SL_LOG(weight), cost);                                  \
-        if (n - k < LANES) cost = SL_FIRST(n - k, cost, SL_SPLAT(INFINITY));                    \
+        sl_exp_double gift = SL_AT(given + k);                                                  \
+        sl_exp_double weight = (SL_AT(weights + k) - gift) + (pool - gift) * (1.0 / others);    \
+        sl_exp_double cost = (SL_AT(costs + k) - least) - rate * SL_AT(losses + k);             \
+        cost = SL_EXP_WHERE(weight > tiny, -SL_LOG(weight), cost);                              \
+        if (n - k < LANES) cost = SL_FIRST(n - k, cost, SL_EXP_SPLAT(INFINITY));                \
         SL_PUT(costs + k) = cost;                                                               \
         best = SL_LESS(cost, best);                                                             \
     }                                                                                           \
@@ -317,34 +292,19 @@ SL_DEFINE_GIVE(sl_give##SUFFIX, TARGET)                                         
 SL_DEFINE_RECEIVE(sl_receive##SUFFIX, TARGET)
 
 SL_DEFINE_ALL(_any, )
-#ifdef SL_TARGETS
+#ifdef SL_EXP_TARGETS
 SL_DEFINE_ALL(_avx2, __attribute__((target("avx2,fma"))))
 SL_DEFINE_ALL(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
-
-static int sl_level(void) {
-    static int level = -1;
-    if (level < 0) {
-        int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-        int avx512 = avx2 && __builtin_cpu_supports("avx512f")
-                     && __builtin_cpu_supports("avx512dq");
-        level = avx512 ? 2 : avx2 ? 1 : 0;
-    }
-    return level;
-}
-#define SL_CALL(NAME)                                                                           \
-    (sl_level() == 2 ? NAME##_avx512 : sl_level() == 1 ? NAME##_avx2 : NAME##_any)
-#else
-#define SL_CALL(NAME) NAME##_any
 #endif
 
-#define sl_weigh SL_CALL(sl_weigh)
-#define sl_dot SL_CALL(sl_dot)
-#define sl_add SL_CALL(sl_add)
-#define sl_exponential SL_CALL(sl_exponential)
-#define sl_exponential_squares SL_CALL(sl_exponential_squares)
-#define sl_share SL_CALL(sl_share)
-#define sl_share_squares SL_CALL(sl_share_squares)
-#define sl_give SL_CALL(sl_give)
-#define sl_receive SL_CALL(sl_receive)
+#define sl_weigh SL_EXP_CALL(sl_weigh)
+#define sl_dot SL_EXP_CALL(sl_dot)
+#define sl_add SL_EXP_CALL(sl_add)
+#define sl_exponential SL_EXP_CALL(sl_exponential)
+#define sl_exponential_squares SL_EXP_CALL(sl_exponential_squares)
+#define sl_share SL_EXP_CALL(sl_share)
+#define sl_share_squares SL_EXP_CALL(sl_share_squares)
+#define sl_give SL_EXP_CALL(sl_give)
+#define sl_receive SL_EXP_CALL(sl_receive)
 
 #endif

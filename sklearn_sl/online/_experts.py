@@ -279,6 +279,8 @@ class ExpertsMixin(OnlineMixin):
                 self._teach(experts)
                 n_pending = 0
             start = rows.stop
+        if self._pending:  # what is kept for later belongs to nobody else
+            self._pending.append(tuple(part.copy() for part in self._pending.pop()))
 
     def _teach(self, experts):
         parts, targets = zip(*self._pending, strict=True)

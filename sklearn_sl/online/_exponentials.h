@@ -35,6 +35,23 @@ typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_a
 /* 1.5 * 2**52: a number added to it loses its fraction, and its integer is in the low bits. */
 #define SL_EXP_ROUNDER 6755399441055744.0
 
+/* p = (exp(g) - 1 - g) / g**2, by the powers of g up to the 13th. */
+#define SL_EXP_TAYLOR(g, p)                                                                     \
+    do {                                                                                        \
+        p = SL_EXP_SPLAT(1.0 / 6227020800.0);                                                   \
+        p = p * (g) + 1.0 / 479001600.0;                                                        \
+        p = p * (g) + 1.0 / 39916800.0;                                                         \
+        p = p * (g) + 1.0 / 3628800.0;                                                          \
+        p = p * (g) + 1.0 / 362880.0;                                                           \
+        p = p * (g) + 1.0 / 40320.0;                                                            \
+        p = p * (g) + 1.0 / 5040.0;                                                             \
+        p = p * (g) + 1.0 / 720.0;                                                              \
+        p = p * (g) + 1.0 / 120.0;                                                              \
+        p = p * (g) + 1.0 / 24.0;                                                               \
+        p = p * (g) + 1.0 / 6.0;                                                                \
+        p = p * (g) + 0.5;                                                                      \
+    } while (0)
+
 /* Eight numbers t: POWER is the exponent of two; REST gives g from t and k. */
 #define SL_EXP_EIGHT(t, POWER, REST, result)                                                    \
     do {                                                                                        \
@@ -42,18 +59,8 @@ typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_a
         t = SL_EXP_WHERE(t < bottom, bottom, t);                                                \
         sl_exp_double shifted = (POWER) + rounder, k = shifted - rounder;                       \
         sl_exp_double g = (REST);                                                               \
-        sl_exp_double p = SL_EXP_SPLAT(1.0 / 6227020800.0);                                     \
-        p = p * g + 1.0 / 479001600.0;                                                          \
-        p = p * g + 1.0 / 39916800.0;                                                           \
-        p = p * g + 1.0 / 3628800.0;                                                            \
-        p = p * g + 1.0 / 362880.0;                                                             \
-        p = p * g + 1.0 / 40320.0;                                                              \
-        p = p * g + 1.0 / 5040.0;                                                               \
-        p = p * g + 1.0 / 720.0;                                                                \
-        p = p * g + 1.0 / 120.0;                                                                \
-        p = p * g + 1.0 / 24.0;                                                                 \
-        p = p * g + 1.0 / 6.0;                                                                  \
-        p = p * g + 0.5;                                                                        \
+        sl_exp_double p;                                                                        \
+        SL_EXP_TAYLOR(g, p);                                                                    \
         p = p * g + 1.0;                                                                        \
         p = p * g + 1.0;                                                                        \
         /* 2**k as a product of two: k may be below the least normal exponent. */               \
@@ -101,6 +108,7 @@ static void sl_exp##SUFFIX(ptrdiff_t n, const double *x, double *out) {         
 SL_DEFINE_EXPONENTIALS(_any, )
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define SL_EXP_TARGETS 1
 SL_DEFINE_EXPONENTIALS(_avx2, __attribute__((target("avx2,fma"))))
 SL_DEFINE_EXPONENTIALS(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
 

@@ -13,7 +13,8 @@ from sklearn_sl.online._expert_weights import (
     VariableShareState,
     shared_state,
 )
-from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin, dense
+from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
+from sklearn_sl.online._finite import dense
 from sklearn_sl.online._oracles import best_shifting_sequence
 from sklearn_sl.online._weighted_average import LOSS_CONSTRAINTS
 from sklearn_sl.theory._experts import fixed_share_bound, variable_share_bound

@@ -168,8 +168,8 @@ def hedge_bound(n_trials, n_experts, eta=None, scale=1.0, squares=None):
     """Return the largest regret of Hedge.
 
     Hedge spreads its stakes over ``n`` experts by weights ``v``, and suffers ``v.l`` for losses
-    ``l`` between zero and ``B``. The weights are proportional to ``exp(-eta L_i)``, where ``L_i`` is
-    what an expert lost before. Against every expert, for all ``eta > 0`` and ``m`` trials::
+    ``l`` between zero and ``B``. The weights are proportional to ``exp(-eta L_i)``, where ``L_i``
+    is what an expert lost before. Against every expert, for all ``eta > 0`` and ``m`` trials::
 
         regret <= ln(n) / eta + (eta / 2) sum_t v_t.l_t^2 <= ln(n) / eta + eta B^2 m / 2
 

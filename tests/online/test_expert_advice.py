@@ -495,6 +495,17 @@ def test_blocks_of_experts_do_not_depend_on_blocks_of_partial_fit(classes, block
     assert_same_account(WeightedMajority().fit(advice, y), whole)
 
 
+def test_samples_that_wait_for_their_block_are_copies(classes):
+    X, y = classes
+    model = Hedge([SGDClassifier(random_state=0)], block_size=50)
+    whole, parts = clone(model).fit(X, y), clone(model)
+    for start in range(0, 300, 30):
+        some = X[start : start + 30].copy()
+        parts.partial_fit(some, y[start : start + 30], classes=[0, 1])
+        some[:] = 7
+    assert_same_account(parts, whole)
+
+
 def test_fitted_experts_only_predict(classes):
     X, y = classes
     labels = np.array(["no", "yes"])[y]
