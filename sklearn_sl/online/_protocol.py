@@ -237,7 +237,7 @@ class OnlineMixin:
         """Go on with some trials; parameters as in ``_pass``."""
         # A row that fails has changed nothing, if there is one vector. Where a copy of that costs
         # more than all the rest, an interrupt in the middle may leave a trial half accounted for.
-        if len(targets) > 1 or self._width > 1 or X.shape[1] < MANY_FEATURES:
+        if len(targets) > 1 or self._width > 1 or prod(X.shape[1:]) < MANY_FEATURES:
             self._copy_state()
         self._pass(X, targets, order, weight)
         self._finish()
