@@ -62,10 +62,12 @@ class Hindsight:
             slopes[:, -1] = 0.0
         return self.repeats * losses, self.repeats * slopes
 
+    @np.errstate(over="ignore", invalid="ignore")
     def losses(self, vectors):
         """Return the losses of vectors."""
         return self.look(self.learner._loss(), vectors)[0]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def best(self, starts, radius, ridge):
         """Return the best vectors in hindsight, as far as a search finds them.
 

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._protocol import (
+    BEYOND,
     OnlineClassifierMixin,
     OnlineRegressorMixin,
     as_rows,
@@ -54,6 +55,17 @@ def linear_scores(X, coef, intercept):
     """Return ``X @ coef.T + intercept``."""
     scores = safe_sparse_dot(X, coef.T, dense_output=True)
     return np.add(scores, intercept, out=scores)
+
+
+def scores_of_query(learner, X):
+    """Return the scores of samples that a fitted learner is asked about; all of them are finite."""
+    check_is_fitted(learner)
+    X = learner._read_query(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = learner._scores(X)
+    if not np.isfinite(scores).all():
+        raise ValueError(BEYOND.format(type(learner).__name__))
+    return scores
 
 
 class LinearScoresMixin:
@@ -232,8 +244,7 @@ class ClassScoresMixin:
             For two classes the scores of the second one, positive where it is predicted; else a
             column for each class.
         """
-        check_is_fitted(self)
-        scores = self._scores(self._read_query(X))
+        scores = scores_of_query(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X):
@@ -249,8 +260,7 @@ class ClassScoresMixin:
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        check_is_fitted(self)
-        return self._predictions(self._scores(self._read_query(X)))
+        return self._predictions(scores_of_query(self, X))
 
 
 class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMixin):
@@ -310,8 +320,7 @@ class NumberScoresMixin:
         y : ndarray of shape (n_samples,)
             Numbers.
         """
-        check_is_fitted(self)
-        return self._scores(self._read_query(X))[:, 0]
+        return scores_of_query(self, X)[:, 0]
 
 
 class LinearRegressorMixin(NumberScoresMixin, AdditiveMixin, OnlineRegressorMixin):

@@ -371,7 +371,8 @@ def make_side(kernel, items, radius, most, *, counts, **params):
     """Return the side of rows or columns that a kernel compares."""
     if kernel is None:
         return Side(None, items.shape[1], None, most, counts)
-    kernel = as_kernel(kernel, items, **params)
+    with np.errstate(all="ignore"):  # distances may exceed the range of numbers
+        kernel = as_kernel(kernel, items, **params)
     if not getattr(kernel, "positive_definite", True):
         raise ValueError(f"The kernel {kernel} is not positive definite.")
     if radius is None and isinstance(kernel, Precomputed):

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import r2_score
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -118,6 +118,10 @@ class PassesMixin:
         """Return the samples to learn from, and those on which progress is watched."""
         if not self.early_stopping:
             return X, targets, weight, None
+        # Samples that are set aside are not seen in a sweep.
+        assert_all_finite(
+            X.data if sp.issparse(X) else X, estimator_name=type(self).__name__, input_name="X"
+        )
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         keys = scramble(row_hashes(X, targets.astype(np.float64)) + salt(seed, 0))
         aside = set_aside(keys, self._strata(targets), weight, self.validation_fraction)
@@ -276,7 +280,8 @@ class RegressorPassesMixin(PassesMixin, LinearRegressorMixin):
 
     def _validation_scores(self, X, y, weight):
         """Return the R2 score on samples that were set aside."""
-        return [r2_score(y, self._scores(X)[:, 0], sample_weight=weight)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [r2_score(y, self._scores(X)[:, 0], sample_weight=weight)]
 
 
 class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):

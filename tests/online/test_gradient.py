@@ -617,3 +617,12 @@ def test_scale_of_the_samples_does_not_matter_to_the_falling_rate(factor):
     scaled.partial_fit(factor * X, y, classes=[0, 1])
     np.testing.assert_allclose(scaled.coef_, model.coef_, rtol=1e-9)
     assert scaled.n_mistakes_ == model.n_mistakes_
+
+
+def test_slopes_out_of_range_leave_a_comparator_that_is_finite():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 5)), rng.integers(2, size=40)
+    X[17, 2] = 1e308
+    model = CLASSIFIER(radius=3.0).fit(X, y)
+    assert np.isfinite(model.comparator_).all()
+    assert model.regret_ <= model.regret_bound_

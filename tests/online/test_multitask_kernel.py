@@ -259,3 +259,12 @@ def test_wrong_parameters_are_refused(params, message):
     X, y, _ = make_switching_tasks(20, random_state=0)
     with pytest.raises(ValueError, match=message):
         SwitchingMultitaskKernel(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("huge", [1e160, 1e300])
+def test_median_of_huge_distances_gives_finite_scores(huge):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20, 3)), rng.integers(2, size=20)
+    X[4, 1] = huge
+    model = SwitchingMultitaskKernel(gamma="median").fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()

@@ -423,3 +423,20 @@ def test_aggressive_enough_it_is_not_the_perceptron():
     X, y, _ = problem()
     passive = CLASSIFIER(random_state=0, max_iter=1).fit(X, y)
     assert passive.n_updates_ > Perceptron(max_iter=1).fit(X, y).n_updates_
+
+
+def test_score_of_samples_set_aside_may_be_out_of_range():
+    rng = np.random.default_rng(0)
+    X, y, n_fits = rng.random((40, 5)), rng.random(40), 0
+    for row in range(40):
+        huge = X.copy()
+        huge[row, 2] = -1e300
+        model = REGRESSOR(early_stopping=True, validation_fraction=0.3, random_state=0)
+        try:
+            model.fit(huge, y)
+        except ValueError as error:  # the row was learned from
+            assert "exceed the range" in str(error)
+        else:
+            assert np.isfinite(model.coef_).all()
+            n_fits += 1
+    assert n_fits > 5

@@ -598,3 +598,25 @@ def test_pickled_state_is_small():
     X, y = problem()
     model = Perceptron(keep_losses=True).partial_fit(X, y, classes=["a", "b"])
     assert len(pickle.dumps(model)) < 20_000
+
+
+# ---------------------------------------------------------------- numbers out of range
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_array])
+def test_samples_that_are_set_aside_are_looked_at_too(bad, as_matrix):
+    for row in range(0, 120, 7):
+        X, y = problem()
+        X[row, 1] = bad
+        with pytest.raises(ValueError, match="X contains"):
+            Perceptron(early_stopping=True, validation_fraction=0.3).fit(as_matrix(X), y)
+
+
+@pytest.mark.parametrize("average", [False, True, "voted"])
+def test_scores_out_of_range_are_an_error_of_predictions(average):
+    X, y = problem()
+    model = Perceptron(average=average, tol=None, max_iter=3).fit(100 * X, y)
+    X[5] = 1e308 * np.sign(model.standard_coef()[0])
+    with pytest.raises(ValueError, match="exceed the range"):
+        model.predict(X)
