@@ -98,4 +98,5 @@ plt.show()
 # The bound of Exp3 is about the mean of all runs, and says nothing about a single one. On the right
 # the second arm has faded when the first one turns bad. A run of Exp3 either happens to choose it
 # soon, or goes on with the first one for hundreds of rounds: so the band is wide. Exp3IX has a
-# bound that holds with high probability, and no run that goes so wrong.
+# bound that holds with high probability, and no run that goes so wrong. UCB1 changes arms at once
+# here, but nothing promises that it will.
