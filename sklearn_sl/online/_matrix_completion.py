@@ -166,11 +166,13 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     regret_bound_ : float or None
         The theorem's bound on ``expected_mistakes_`` minus the mistakes of a matrix ``U``. None if
         it does not apply: more than two classes, another step, an unknown horizon or a past one,
-        skipped updates, or ``conservative``.
+        sizes or radii that were not known from the first trial on, skipped updates, or
+        ``conservative``.
 
     bound_ : float or None
         The bound on the mistakes of the conservative learner, if a matrix agrees with all labels.
-        None if not ``conservative``, for more than two classes, and after skipped updates.
+        None if not ``conservative``, for more than two classes, if sizes or radii were not known
+        from the first trial on, and after skipped updates.
 
     converged_ : bool
         Whether the last pass of ``fit`` was without updates.
@@ -314,12 +316,15 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     def _begin(self, X):
         super()._begin(X)
         self._horizon = self.horizon
+        # The sizes and radii of all trials, once they are known; the theorems need them to stay.
+        self._settled = None
 
     def _foresee(self, X, n_passes):
         if self._horizon is None:
             self._horizon = X.shape[0] * n_passes
         for side, items in zip((self._rows, self._cols), self._items(X), strict=True):
             side.meet(items, side.own(items))
+        self._settled = self._sizes()
 
     # ------------------------------------------------------------ parameters of the theorem
 
@@ -329,6 +334,18 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
         return [
             known or count for known, count in zip((self.n_rows, self.n_cols), counts, strict=True)
         ]
+
+    def _sizes(self):
+        """Return the numbers of rows and columns, and the radii of their kernels."""
+        return *self._shape(), self._rows.radius, self._cols.radius
+
+    def _all_told(self):
+        """Return whether sizes and radii are parameters; those of no kernel are known."""
+        radii = self.row_radius, self.col_radius
+        return None not in (self.n_rows, self.n_cols) and all(
+            kernel is None or radius is not None
+            for kernel, radius in zip(self._kernels(), radii, strict=True)
+        )
 
     def _tuning(self, trial):
         size = sum(self._shape())
@@ -349,7 +366,9 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
         self.dimension_ = start * size
         self.row_radius_, self.col_radius_ = self._rows.radius, self._cols.radius
         self.regret_bound_ = self.bound_ = None
-        if len(self.classes_) > 2 or self.n_skipped_:
+        if self._settled is None and self._all_told():
+            self._settled = self._sizes()
+        if len(self.classes_) > 2 or self.n_skipped_ or self._settled != self._sizes():
             return
         known = self._horizon is not None and self.n_trials_ <= self._horizon
         if self.conservative and size > 2:

@@ -620,3 +620,22 @@ def test_rows_that_are_zero_to_their_kernel_say_nothing():
     X, y = np.zeros((6, 2)), [1, -1, 1, 1, 1, 1]
     model = MatrixCompletion(row_kernel=Linear(), col_kernel=Linear()).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), -1)
+
+
+@pytest.mark.parametrize("conservative", [False, True])
+def test_no_bound_where_sizes_were_not_known_from_the_first_trial_on(conservative, rng):
+    X, y = rng.integers(6, size=(60, 2)).astype(float), rng.integers(2, size=60)
+
+    def bound(**params):
+        model = MatrixCompletion(horizon=60, conservative=conservative, **params)
+        for rows in (slice(0, 5), slice(5, 60)):
+            model.partial_fit(X[rows], y[rows], classes=[0, 1])
+        return model.bound_ if conservative else model.regret_bound_
+
+    assert bound() is None
+    assert bound(n_rows=6) is None
+    assert bound(n_rows=6, n_cols=6) > 0
+    model = MatrixCompletion(horizon=60, conservative=conservative).fit(X[:5], y[:5])
+    assert (model.bound_ or model.regret_bound_) > 0
+    model.partial_fit(X[5:], y[5:])  # new rows and columns
+    assert model.bound_ is None and model.regret_bound_ is None
