@@ -196,13 +196,17 @@ class ExpertsMixin(OnlineMixin):
             are ``expert_losses_``.
         """
         check_is_fitted(self)
+        return self._unit * self._losses_of_advice(X, y)
+
+    def _losses_of_advice(self, X, y):
+        """Return what each expert loses in each trial, in the units of the weights."""
         X, targets = self._read(X, y, reset=False)
         twin = copy.copy(self)
         if self._experts_learn:
             twin._hire()
         advice = dense(twin._consult(X, targets))
         _, losses = twin._judge(advice, targets, self._some_sleep(advice))
-        return self._unit * losses
+        return losses
 
     # ------------------------------------------------------------ estimators as experts
 

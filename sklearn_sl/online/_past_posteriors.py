@@ -357,8 +357,8 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
-            The advice in all trials so far, in which no expert slept. With ``estimators`` that is
-            not what the learner heard, but what the experts say now.
+            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            samples: experts that learn go through them once more, from the start.
 
         y : array-like of shape (`n_trials_`,)
             The outcomes.
@@ -374,7 +374,7 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         bound : float or None
             The theorem's bound on it; None where there is none, as for ``regret_bound_``.
         """
-        losses, experts = self._losses_of_advice(X, y), np.asarray(experts)
+        losses, experts = self._losses_of_sequences(X, y), np.asarray(experts)
         if experts.shape != (self.n_trials_,) or not np.isin(experts, range(losses.shape[1])).all():
             raise ValueError(
                 f"There must be an expert from 0 to {losses.shape[1] - 1} for each of the "

@@ -14,7 +14,6 @@ from sklearn_sl.online._expert_weights import (
     shared_state,
 )
 from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
-from sklearn_sl.online._finite import dense
 from sklearn_sl.online._oracles import best_shifting_sequence
 from sklearn_sl.online._weighted_average import LOSS_CONSTRAINTS
 from sklearn_sl.theory._experts import fixed_share_bound, variable_share_bound
@@ -58,8 +57,8 @@ class ShareMixin(ExpertsRegressorMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
-            The advice in all trials so far, in which no expert slept. With ``estimators`` that is
-            not what the learner heard, but what the experts say now.
+            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            samples: experts that learn go through them once more, from the start.
 
         y : array-like of shape (`n_trials_`,)
             The outcomes.
@@ -76,19 +75,20 @@ class ShareMixin(ExpertsRegressorMixin):
         bound : float or None
             The theorem's bound on it; None where there is none, as for ``regret_bound_``.
         """
-        best = best_shifting_sequence(self._losses_of_advice(X, y), n_shifts)
+        best = best_shifting_sequence(self._losses_of_sequences(X, y), n_shifts)
         # It may shift less often, which a large alpha makes more expensive.
         n_shifts = np.count_nonzero(np.diff(best.experts))
         return self._both_sides(best.loss, self._sequence_bounds(best.loss, n_shifts))
 
-    def _losses_of_advice(self, X, y):
-        """Return the loss of each expert in each trial, for outcomes from zero to one."""
+    def _losses_of_sequences(self, X, y):
+        """Return the loss of each expert in each trial that was played."""
         check_is_fitted(self)
-        advice, y = self._consult(self._read_query(X)), np.asarray(y, dtype=np.float64)
-        if advice.shape[0] != self.n_trials_ or y.shape != (self.n_trials_,):
+        losses = self._losses_of_advice(X, y)
+        if len(losses) != self.n_trials_:
             raise ValueError(f"X and y must have the {self.n_trials_} trials that were played.")
-        scaled = self._scaled(dense(advice), self._loss.closest)
-        return self._loss(self._scaled(y)[:, None], scaled)
+        if np.isnan(losses).any():
+            raise ValueError("Experts slept in some trials: a sequence of them has no loss there.")
+        return losses
 
     def _both_sides(self, loss, bound):
         """Return the regret against what lost so much, and its bound by that of the loss."""

@@ -10,6 +10,7 @@ from sklearn_sl.datasets import make_switching_experts
 from sklearn_sl.online import (
     FixedShare,
     Hedge,
+    PassiveAggressiveRegressor,
     VariableShare,
     WeightedAverage,
     best_shifting_sequence,
@@ -303,3 +304,24 @@ def test_no_bound_for_losses_that_have_none(rng):
     assert model.regret_ <= model.regret_bound_
     absolute = FixedShare(loss="absolute", eta=0.3, bounds=(0, 1)).fit(X, y)
     assert absolute.shifting_regret(X, y, 5)[0] <= absolute.shifting_regret(X, y, 5)[1]
+
+
+def test_shifting_regret_is_against_what_learning_experts_said_in_the_trials(rng):
+    X = rng.normal(size=(80, 3))
+    y = 1 / (1 + np.exp(-X[:, 0] * np.where(np.arange(80) < 40, 1, -1)))
+    experts = [PassiveAggressiveRegressor(C=C) for C in (0.01, 1.0)]
+    model = FixedShare(experts, bounds=(0, 1)).fit(X, y)
+    losses = model.expert_loss_matrix(X, y)
+    np.testing.assert_allclose(losses.sum(axis=0), model.expert_losses_, **ALGEBRA)
+    regret, bound = model.shifting_regret(X, y, 2)
+    best = best_shifting_sequence(losses, 2).loss
+    np.testing.assert_allclose(regret, model.cumulative_loss_ - best, **ALGEBRA)
+    assert regret <= bound
+
+
+def test_sequences_of_sleeping_experts_have_no_loss(rng):
+    X, y = rng.random((20, 3)), rng.random(20)
+    X[4, 1] = np.nan
+    model = FixedShare(bounds=(0, 1)).fit(X, y)
+    with pytest.raises(ValueError, match="slept"):
+        model.shifting_regret(X, y, 1)
