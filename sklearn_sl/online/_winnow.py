@@ -441,11 +441,10 @@ class Winnow(
 
     def _set_margin_bound(self, X, codes):
         """Set the bound relative to the last weights, if their margins give one."""
-        logs = self.log2_weights_
-        highest = np.abs(logs).max() if self.balanced else logs.max()
+        logs, axis = self.log2_weights_, None if self._together else 1
+        highest = (np.abs(logs) if self.balanced else logs).max(axis=axis, keepdims=True)
         positive = np.exp2(logs - highest)
         negative = np.exp2(-logs - highest) if self.balanced else np.zeros_like(positive)
-        axis = None if self._together else 1
         weights = (positive - negative) / (positive + negative).sum(axis=axis, keepdims=True)
         n_weights = self._sums.size if self._together else self._sums.shape[1]
         scores, radius = [], float(self.fit_intercept)
@@ -534,12 +533,15 @@ def best_margin_bound(margins, radius, n_weights, alpha, repeats):
     if not radius > 0:
         return trivial
 
+    @np.errstate(over="ignore")
     def bound(margin):
         loss = repeats * np.maximum(0.0, 1 - margins / margin).sum()
         return float(balanced_winnow_bound(margin, radius, n_weights, alpha, loss))
 
     # For smaller margins the bound is infinite, and near this end too, by rounding.
     ends = log_cosh(np.log(alpha) * radius) / np.log(alpha), radius
+    if not ends[0] < ends[1]:
+        return trivial
     found = minimize_scalar(lambda margin: -1 / bound(margin), bounds=ends, method="bounded").x
     least = margins.min()
     return min(trivial, *(bound(margin) for margin in (found, least) if margin > 0))

@@ -176,14 +176,15 @@ def balanced_winnow_bound(margin, radius, n, alpha=2.0, hinge_loss=0.0):
         raise ValueError(f"alpha must be above 1: {alpha!r}.")
     eta = np.log(alpha)
     gain = eta * margin - log_cosh(eta * radius)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         bound = (np.log(n) + eta * margin * loss) / np.maximum(gain, 0.0)
     return np.where(gain > 0, bound, np.inf)[()]
 
 
 def log_cosh(a):
-    """Return the logarithm of the hyperbolic cosine of a positive number, without overflow."""
-    return a + np.log1p(np.exp(-2 * a)) - np.log(2)
+    """Return the logarithm of the hyperbolic cosine of positive numbers, large or small."""
+    small = np.log1p(2 * np.sinh(np.minimum(a, 1.0) / 2) ** 2)
+    return np.where(a < 1, small, a + np.log1p(np.exp(-2 * a)) - np.log(2))[()]
 
 
 def disjunction_perceptron_bound(k, n):

@@ -23,6 +23,7 @@ from sklearn_sl.theory import (
     perceptron_bound,
     winnow_bound,
 )
+from sklearn_sl.theory._winnow import log_cosh
 
 CONFIGS = [
     {},
@@ -635,3 +636,21 @@ def test_samples_that_are_all_the_same_are_learned_without_fuss(X, params):
             continue
         model = Winnow(**params).fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-9, 1e9, 1e150])
+@pytest.mark.parametrize("alpha", [1.0001, 2.0, 100.0])
+@pytest.mark.parametrize("multi_class", ["ovr", "kesler"])
+def test_bounds_of_balanced_weights_hold_for_samples_of_any_scale(scale, alpha, multi_class):
+    rng = np.random.default_rng(0)
+    X, y = scale * rng.normal(size=(30, 4)), rng.integers(3, size=30)
+    model = Winnow(balanced=True, alpha=alpha, multi_class=multi_class, max_iter=3).fit(X, y)
+    n_counted = model.n_promotions_ if multi_class == "kesler" else model.n_updates_
+    assert n_counted <= model.bound_
+    assert np.isfinite(model.comparator_).all()
+
+
+def test_logarithm_of_the_hyperbolic_cosine_is_exact_for_small_numbers():
+    a = np.array([1e-300, 1e-100, 1e-9, 1e-3])
+    np.testing.assert_allclose(log_cosh(a), a**2 / 2 - a**4 / 12, rtol=1e-12)
+    np.testing.assert_allclose(log_cosh(np.array([0.9, 1.1])), np.log(np.cosh([0.9, 1.1])))
