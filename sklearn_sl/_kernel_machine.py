@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions
-from sklearn_sl.kernels._base import holds_text_or_sets
+from sklearn_sl.kernels._base import added_up, holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
 
 
@@ -65,13 +65,14 @@ class KernelMachineMixin:
             y = validate_data(self, y=y, **check_params)
             check_consistent_length(X, y)
             return X, y
-        return validate_data(self, X, y, **self._input_checks, **check_params)
+        X, y = validate_data(self, X, y, **self._input_checks, **check_params)
+        return added_up(X), y
 
     def _validate_query(self, X):
         """Return validated ``X`` of a prediction."""
         if self._is_structured(X):
             return as_objects(X)
-        return validate_data(self, X, reset=False, **self._input_checks)
+        return added_up(validate_data(self, X, reset=False, **self._input_checks))
 
     def _is_structured(self, X):
         if not self._structured:

@@ -168,11 +168,20 @@ def check_vectors(X, kernel):
         order="C",
         input_name="X",
     )
+    X = added_up(X)
     if kernel.nonnegative_input and X.size and X.min() < 0:
         raise ValueError(
             f"Negative values in data passed to the kernel {kernel}, which compares non-negative "
             f"features only: the smallest value here is {X.min():.3g}."
         )
+    return X
+
+
+def added_up(X):
+    """Return ``X`` with each entry of a sparse matrix stored once, as norms are sums over these."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     return X
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Progress, fit_context
+from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
@@ -258,10 +259,7 @@ class OnlineMixin:
         if not reset and self._is_plain(X):
             return X
         X = validate_data(self, X, reset=reset, **self._sample_checks)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        return added_up(X)
 
     def _read_targets(self, X, y):
         """Return one finite target for each sample."""

@@ -594,6 +594,23 @@ def test_an_outlier_leaves_the_other_values_alone(kernel, outlier, rng):
     np.testing.assert_allclose(kernel(X, with_outlier)[:, :30], K, rtol=1e-9, atol=1e-9)
 
 
+# The feature map of a composed kernel may be for dense samples only.
+SPARSE = [one for one in KERNELS if one.accepts_sparse and not isinstance(one, Composed)]
+
+
+@pytest.mark.parametrize("kernel", SPARSE, ids=name)
+def test_entries_that_are_stored_in_parts_are_added_up(kernel, rng):
+    X = points(rng, 12, 3)
+    parts = sp.csr_array(np.hstack([X, X]) / 2)
+    parts = sp.csr_array((parts.data, parts.indices % 3, parts.indptr), shape=X.shape)
+    assert not parts.has_canonical_format
+    n_stored = parts.nnz
+    np.testing.assert_allclose(kernel(parts), kernel(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel(parts, X), kernel(X, X.copy()), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel.diag(parts), kernel.diag(X), rtol=1e-9, atol=1e-9)
+    assert parts.nnz == n_stored
+
+
 @pytest.mark.parametrize("kernel", RADIAL, ids=name)
 @pytest.mark.parametrize("scale", [1e-200, 1e-8, 1.0, 30.0, 1e3, 1e5, 1e8, 1e200])
 def test_duplicates_have_a_kernel_of_one(kernel, scale, rng):

@@ -302,3 +302,13 @@ def test_bagging_survives_bags_that_miss_a_class(rng):
     assert any(len(member.classes_) == 2 for member in bag.estimators_)
     assert bag.predict(X).shape == (40,)
     assert set(bag.predict(X)) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("model", [SVC(), SVR(), SVC(kernel="linear")], ids=str)
+def test_entries_of_sparse_samples_that_are_stored_in_parts_are_added_up(model):
+    X, y = load_iris(return_X_y=True)
+    parts = sp.csr_array(np.hstack([X, X]) / 2)
+    parts = sp.csr_array((parts.data, parts.indices % 4, parts.indptr), shape=X.shape)
+    expected = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.predict(parts), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.fit(parts, y).predict(X), expected, rtol=1e-2)
