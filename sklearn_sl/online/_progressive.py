@@ -25,8 +25,8 @@ def progressive_predict(
     from all samples, just as ``partial_fit`` would have made it. Pass a clone to leave it alone.
 
     A learner of :mod:`sklearn_sl.online` with ``method="predict"``, ``block_size=1`` and
-    ``delay=0`` does this at the speed of ``partial_fit``, because it answers in every trial anyhow.
-    Others are asked and taught block by block.
+    ``delay=0`` does this at the speed of ``partial_fit``, because it answers in every trial anyhow,
+    unless it predicts by an ``average``. Others are asked and taught block by block.
 
     Parameters
     ----------

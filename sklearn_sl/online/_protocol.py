@@ -247,6 +247,20 @@ class OnlineMixin:
     @fit_context(prefer_skip_nested_validation=True)
     def _predict_and_learn(self, X, y, **params):
         """Do what ``partial_fit`` does, and return the prediction before each change."""
+        if not getattr(self, "average", False):
+            return self._listen(X, y, **params)
+        # Trials are answered by the last weights, predictions by an average of all.
+        predictions = []
+        for row in range(len(y)):
+            part = X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
+            said = self.predict(part) if hasattr(self, "n_trials_") else None
+            heard = self._listen(part, y[row : row + 1], **params)
+            predictions.append(heard if said is None else said)
+            params = {}
+        return np.concatenate(predictions)
+
+    def _listen(self, X, y, **params):
+        """Do what ``partial_fit`` does, and return what answers stand for."""
         self._heard = heard = Predictions(self, len(y))
         self._go_on(X, y, **params)
         del self._heard

@@ -200,8 +200,6 @@ def test_one_row_is_read_the_same_in_every_form(model, tmp_path):
 @for_every_additive
 def test_answers_are_those_of_predict_before_each_trial(model):
     X, y = problem(model, n=60)
-    if getattr(model, "average", False):
-        model = clone(model).set_params(average=False)  # which would answer by its average
     answers = progressive_predict(clone(model), X, y)
     by_hand = clone(model).partial_fit(X[:1], y[:1], **start(model, y))
     for row in range(1, len(y)):
