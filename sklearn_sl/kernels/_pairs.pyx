@@ -27,8 +27,9 @@ def compare(
 ):
     """Write ``left[i].right[j]``, or ``-||left[i] - right[j]||**2``, to ``out[i, j]``.
 
-    The sum over the features goes from the first to the last; a distance is never infinite. ``panel`` is room for ``n_features``
-    by ``LANES`` numbers, finite ones; the rows of ``out`` are contiguous.
+    The sum over the features goes from the first to the last; a distance is never infinite.
+    ``panel`` is room for ``n_features`` by ``LANES`` numbers, finite ones; the rows of ``out`` are
+    contiguous.
     """
     cdef Py_ssize_t n = left.shape[0], m = right.shape[0], n_features = left.shape[1]
     cdef Py_ssize_t stride = out.strides[0] // sizeof(double), start = 0, n_lanes, lane, k
