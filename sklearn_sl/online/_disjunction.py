@@ -716,6 +716,7 @@ class DisjunctionWeightedMajority(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_mistakes",)
+    _fixed = ("n_literals", "literals")
 
     def __init__(
         self,
@@ -888,6 +889,7 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
         "keep_losses": ["boolean"],
     }
     _mutable = ("_kept", "_n_denied")
+    _fixed = ("literals",)
 
     def __init__(self, literals=True, *, threshold=0.5, max_iter=1, keep_losses=False):
         self.literals = literals

@@ -147,6 +147,7 @@ class EllipsoidClassifier(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_centers", "_factors", "_tails")
+    _fixed = ("fit_intercept", "n_grid")
     _together = False
 
     def __init__(self, *, fit_intercept=True, n_grid=2**26, max_iter=100, keep_losses=False):

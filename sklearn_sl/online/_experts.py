@@ -71,6 +71,8 @@ class ExpertsMixin(OnlineMixin):
         return horizon
 
     def _begin(self, X):
+        for name in ("estimators_", "expert_names_"):
+            vars(self).pop(name, None)
         if self.estimators is None:
             n_experts = X.shape[1]
         else:
@@ -78,6 +80,14 @@ class ExpertsMixin(OnlineMixin):
             n_experts = len(self.estimators_)
         self._state = self._new_state(n_experts)
         self._weight_parts = []
+
+    def _check_fixed(self):
+        super()._check_fixed()
+        if (self.estimators is None) == hasattr(self, "estimators_"):
+            raise ValueError(
+                "The columns of X are experts, or estimators are: start afresh to change it, with "
+                "fit or with a clone."
+            )
 
     def _copy_state(self):
         super()._copy_state()
@@ -200,6 +210,7 @@ class ExpertsMixin(OnlineMixin):
 
     def _losses_of_advice(self, X, y):
         """Return what each expert loses in each trial, in the units of the weights."""
+        self._check_fixed()
         X, targets = self._read(X, y, reset=False)
         twin = copy.copy(self)
         if self._experts_learn:
@@ -345,6 +356,7 @@ class ExpertsMixin(OnlineMixin):
     def _answers(self, X):
         """Return the answers for samples, as in a trial, but without learning."""
         check_is_fitted(self)
+        self._check_fixed()
         advice = self._consult(self._read_query(X))
         answers = np.empty((advice.shape[0], self._n_answers()))
         step = max(FEWEST_ROWS, BLOCK // advice.shape[1])

@@ -32,6 +32,7 @@ class ExponentiatedMixin(LinearScoresMixin):
     """
 
     _mutable = ("_sums", "_weights", "_masses", "_tails")
+    _fixed = ("signed", "fit_intercept")
     # Whether only mistakes are learned from, and whether weight vectors change together.
     _conservative = _together = False
     _compare_grid = {"radius": [1.0, 3.0, 10.0, 30.0, 100.0]}

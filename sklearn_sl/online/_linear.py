@@ -60,6 +60,7 @@ def linear_scores(X, coef, intercept):
 def scores_of_query(learner, X):
     """Return the scores of samples that a fitted learner is asked about; all of them are finite."""
     check_is_fitted(learner)
+    learner._check_fixed()
     X = learner._read_query(X)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = learner._scores(X)
@@ -85,6 +86,7 @@ class AdditiveMixin(LinearScoresMixin):
     """
 
     _mutable = ("_weights", "_sums", "_tails", "_biases")
+    _fixed = ("average", "fit_intercept")
     # The norm that weights are kept within.
     _ball = np.inf
     # Whether all weight vectors change together.
@@ -265,6 +267,8 @@ class ClassScoresMixin:
 
 class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMixin):
     """Additive learners that classify."""
+
+    _fixed = (*AdditiveMixin._fixed, "multi_class")
 
     def _play(self, X, codes, weight=NO_WEIGHT):
         rows = as_rows(X)

@@ -171,6 +171,7 @@ class SwitchingMultitaskExperts(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_trust", "_awake")
+    _fixed = ("n_modes", "n_tasks", "task_feature")
     # A step for an expert costs as much as reading several numbers.
     _width = 4
     # Features are the advice of experts.

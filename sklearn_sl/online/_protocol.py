@@ -129,11 +129,13 @@ class OnlineMixin:
     - ``_finish()`` sets the attributes that follow from the state;
     - ``_predictions(answers)`` returns what ``predict`` would have said.
 
-    ``_mutable`` names the attributes that ``_play`` changes in place. ``_width`` is the number of
-    weight vectors that a row meets, by which the length of slices is chosen.
+    ``_mutable`` names the attributes that ``_play`` changes in place, ``_fixed`` the parameters
+    that the state is made for: who wants others starts afresh. ``_width`` is the number of weight
+    vectors that a row meets, by which the length of slices is chosen.
     """
 
     _mutable = ()
+    _fixed = ()
     _width = 1
     # Answers, where somebody asked for them.
     _heard = None
@@ -143,6 +145,17 @@ class OnlineMixin:
         self._loss_parts = []
         if self._counts_mistakes:
             self.n_mistakes_ = 0
+        self._began_with = {name: getattr(self, name) for name in self._fixed}
+
+    def _check_fixed(self):
+        """Complain of parameters that the state was not made for."""
+        for name, value in self._began_with.items():
+            now = getattr(self, name)
+            if now != value:
+                raise ValueError(
+                    f"{name} was {value!r} in the trials so far and is {now!r} now: start afresh, "
+                    "with fit or with a clone."
+                )
 
     @property
     def _counts_mistakes(self):
@@ -236,6 +249,7 @@ class OnlineMixin:
 
     def _learn(self, X, targets, order=None, weight=None):
         """Go on with some trials; parameters as in ``_pass``."""
+        self._check_fixed()
         # A row that fails has changed nothing, if there is one vector. Where a copy of that costs
         # more than all the rest, an interrupt in the middle may leave a trial half accounted for.
         if len(targets) > 1 or self._width > 1 or prod(X.shape[1:]) < MANY_FEATURES:

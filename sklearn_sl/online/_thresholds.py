@@ -138,6 +138,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         "keep_losses": ["boolean"],
     }
     _mutable = ("_ends", "_n_empty")
+    _fixed = ("n_steps", "low", "high", "feature")
 
     def __init__(
         self,

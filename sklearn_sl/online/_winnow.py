@@ -202,6 +202,7 @@ class Winnow(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_sums", "_weights", "_tail")
+    _fixed = ("balanced", "literals", "concept", "fit_intercept", "multi_class")
 
     def __init__(
         self,

@@ -658,3 +658,16 @@ def test_huge_numbers_are_no_infinity(rng):
     assert Hedge().fit(X, y).predict(X).tolist() == [1] * 20
     model = WeightedAverage(bounds=(0, 1)).fit(X, y)
     assert model.predict(X).tolist() == [1.0] * 20
+
+
+def test_columns_and_estimators_do_not_take_the_place_of_each_other():
+    X, y = make_classification(30, random_state=0)
+    learned = Hedge([Perceptron(), Perceptron(average=True)]).fit(X, y)
+    advised = Hedge().fit(X, y)
+    for model, estimators in ((learned, None), (advised, [Perceptron()])):
+        model.set_params(estimators=estimators)
+        for call in (lambda: model.partial_fit(X, y), lambda: model.predict(X)):  # noqa: B023
+            with pytest.raises(ValueError, match="start afresh"):
+                call()
+        assert len(model.fit(X, y).weights_) == (20 if estimators is None else 1)
+        assert hasattr(model, "estimators_") == (estimators is not None)

@@ -476,3 +476,22 @@ def test_empty_rows_of_a_sparse_matrix_are_zeros():
     X = sp.csr_array((5, 3))
     model = Perceptron().partial_fit(X, [0, 1, 1, 0, 1], classes=[0, 1])
     assert not model.coef_.any() and model.n_trials_ == 5
+
+
+@pytest.mark.parametrize("model", [model for model in ALL if model._fixed], ids=label)
+def test_parameters_that_the_state_is_made_for_need_another_beginning(model):
+    X, y = common_problem(model)[:2]
+    model = clone(model).partial_fit(X, y, **start(model, y))
+    for name in model._fixed:
+        value = getattr(model, name)
+        if isinstance(value, str):
+            other = f"not {value}"
+        else:
+            other = not value if isinstance(value, bool) else (value or 0) + 1
+        model.set_params(**{name: other})
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match=f"{name} was .* start afresh"):
+            model.partial_fit(X, y)
+        assert pickle.dumps(model) == before
+        model.set_params(**{name: value})
+    model.partial_fit(X, y)
