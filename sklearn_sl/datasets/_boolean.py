@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_sl.datasets._streams import at_least, between
+from sklearn_sl.theory._domain import positive
 
 
 def make_disjunction(
@@ -237,8 +238,8 @@ def make_separable(n_samples=100, n_features=2, *, margin=0.1, radius=1.0, rando
     """
     at_least(2, n_samples=n_samples)
     at_least(1, n_features=n_features)
-    check_scalar(radius, "radius", Real, min_val=0, include_boundaries="neither")
-    check_scalar(margin, "margin", Real, min_val=0, max_val=radius, include_boundaries="right")
+    positive("radius", check_scalar(radius, "radius", Real))
+    positive("margin", check_scalar(margin, "margin", Real, max_val=radius))
     rng = check_random_state(random_state)
     u = rng.normal(size=n_features)
     u /= np.linalg.norm(u)

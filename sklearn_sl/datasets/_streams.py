@@ -6,6 +6,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state, check_scalar
 
+from sklearn_sl.theory._domain import real
+
 
 def at_least(low, **sizes):
     """Raise an error unless all sizes are integers that are at least ``low``."""
@@ -16,7 +18,8 @@ def at_least(low, **sizes):
 def between(low, high, **numbers):
     """Raise an error unless all numbers are in [low, high]."""
     for name, number in numbers.items():
-        check_scalar(number, name, Real, min_val=low, max_val=high)
+        check_scalar(number, name, Real)
+        real(name, number, low, high)
 
 
 def stretches(n_trials, n_shifts):

@@ -51,7 +51,7 @@ def importance_weighted_loss(loss, arm, probabilities):
     >>> importance_weighted_loss(0.5, 1, [0.75, 0.25])
     array([0., 2.])
     """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
+    probabilities = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
     chosen = np.asarray(arm)[..., None]
     if chosen.dtype.kind not in "iu" or np.any((chosen < 0) | (chosen >= probabilities.shape[-1])):
         raise ValueError(f"There are {probabilities.shape[-1]} arms, but no arm {arm!r}.")

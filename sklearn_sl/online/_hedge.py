@@ -19,6 +19,7 @@ from sklearn_sl.online._expert_weights import (
 from sklearn_sl.online._experts import ExpertsClassifierMixin
 from sklearn_sl.online._protocol import SLICE, running_sum
 from sklearn_sl.online._weighted_majority import VOTE_CONSTRAINTS
+from sklearn_sl.theory._domain import positive, real
 from sklearn_sl.theory._experts import horizon_rate
 
 LARGEST = np.finfo(np.float64).max
@@ -191,11 +192,11 @@ def _check_options(eta, horizon, share, scale):
         if eta not in RATES:
             raise ValueError(f"eta must be a positive number or one of {sorted(RATES)}: {eta!r}.")
     else:
-        check_scalar(eta, "eta", Real, min_val=0, max_val=LARGEST, include_boundaries="right")
+        positive("eta", check_scalar(eta, "eta", Real))
     if horizon is not None:
         check_scalar(horizon, "horizon", Integral, min_val=1)
-    check_scalar(share, "share", Real, min_val=0, max_val=1)
-    check_scalar(scale, "scale", Real, min_val=0, include_boundaries="neither")
+    real("share", check_scalar(share, "share", Real), low=0, high=1)
+    positive("scale", check_scalar(scale, "scale", Real))
 
 
 def _complain(losses, trial):

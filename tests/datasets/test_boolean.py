@@ -120,13 +120,15 @@ def test_adversary_ends_after_so_many_rounds_and_plays_with_anyone():
     [
         (make_disjunction, {"n_features": 3, "k": 4}, "no 4 literals of 3 attributes"),
         (make_disjunction, {"k": 0}, "k == 0, must be >= 1"),
-        (make_disjunction, {"density": 1.5}, "density == 1.5"),
-        (make_disjunction, {"noise": -0.1}, "noise == -0.1"),
+        (make_disjunction, {"density": 1.5}, "density must lie between 0 and 1: 1.5"),
+        (make_disjunction, {"noise": -0.1}, "noise must lie between 0 and 1: -0.1"),
         (make_dnf, {"n_features": 3, "term_size": 4}, "no 4 literals of 3 attributes"),
         (make_separable, {"n_samples": 1}, "n_samples == 1"),
         (make_separable, {"margin": 2.0}, "margin == 2.0"),
-        (make_separable, {"margin": 0.0}, "margin == 0.0"),
-        (make_separable, {"radius": 0.0}, "radius == 0.0"),
+        (make_separable, {"margin": 0.0}, "margin must be positive"),
+        (make_separable, {"radius": 0.0}, "radius must be positive"),
+        (make_separable, {"margin": np.nan}, "margin must be finite"),
+        (make_separable, {"radius": np.nan}, "radius must be finite"),
     ],
 )
 def test_parameters_out_of_range_are_told_of(make, params, error):

@@ -176,6 +176,8 @@ def test_same_seed_gives_the_same_data_and_another_one_other_data(make):
         (make_switching_experts, {"n_trials": 0}, "n_trials"),
         (make_drifting_losses, {"step": -1.0}, "step"),
         (make_drifting_losses, {"noise": 2.0}, "noise"),
+        (make_drifting_losses, {"noise": np.nan}, "noise"),
+        (make_drifting_losses, {"step": np.nan}, "step"),
         (make_bandit_losses, {"means": [0.5, 1.5]}, "between 0 and 1"),
         (make_bandit_losses, {"means": []}, "between 0 and 1"),
         (make_bandit_losses, {"gap": 0.6}, "gap"),
