@@ -8,12 +8,28 @@ from sklearn_sl.graph._adjacency import (
     laplacian,
     ratio_cut,
 )
+from sklearn_sl.graph._build import (
+    GraphBuilder,
+    ball_graph,
+    combine_graphs,
+    complete_graph,
+    knn_graph,
+    mst_graph,
+    shortest_path_tree,
+)
 
 __all__ = [
+    "GraphBuilder",
     "as_graph",
+    "ball_graph",
+    "combine_graphs",
+    "complete_graph",
     "connected_components",
     "cut_weight",
     "graph_from_edges",
+    "knn_graph",
     "laplacian",
+    "mst_graph",
     "ratio_cut",
+    "shortest_path_tree",
 ]

@@ -1,0 +1,764 @@
+"""Graphs from samples: who is joined with whom, and how strongly.
+
+A builder first finds edges and their lengths, then turns lengths into weights. Edges come as three
+arrays ``(i, j, length)`` with ``i < j``, each pair once.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.metrics import pairwise_distances_chunked
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_sl._memory import check_memory
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._adjacency import as_graph
+from sklearn_sl.graph._neighbors import distances_to, nearest, pair_lengths
+from sklearn_sl.graph._spanning_tree import spanning_tree
+from sklearn_sl.kernels._base import added_up
+
+METHODS = ("knn", "mutual_knn", "ball", "mst", "shortest_path_tree", "complete")
+WEIGHTS = ("binary", "exponential", "gaussian")
+# The neighbour whose distance is the scale of a sample, where the graph has no k of its own [1]_.
+SCALE_NEIGHBOR = 7
+TINY = np.finfo(np.float64).tiny
+
+
+def unique_edges(i, j, length):
+    """Return edges with ``i < j``, each once, in the order of ``(i, j)``."""
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    order = np.lexsort([high, low])
+    low, high, length = low[order], high[order], length[order]
+    first = np.ones(len(low), dtype=bool)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    return low[first], high[first], length[first]
+
+
+# ---------------------------------------------------------------- edges
+
+
+def knn_edges(numbers, distances, mutual):
+    """Return the edges to the nearest samples: of either end, or of both."""
+    n, k = numbers.shape
+    i, j = np.repeat(np.arange(n), k), numbers.ravel()
+    if mutual:
+        directed = np.sort(i * np.int64(n) + j)
+        both = np.isin(j * np.int64(n) + i, directed, assume_unique=True)
+        i, j, distances = i[both], j[both], distances.ravel()[both]
+    return unique_edges(i, j, distances.ravel())
+
+
+def ball_edges(X, radius, metric, n_jobs):
+    """Return the edges between samples at a distance of at most ``radius``."""
+    if radius is None:
+        raise ValueError("A ball has a radius: method='ball' needs the parameter radius.")
+    search = NearestNeighbors(radius=radius, metric=metric, n_jobs=n_jobs).fit(X)
+    found = search.radius_neighbors_graph(mode="distance").tocoo()
+    upper = found.row < found.col
+    return unique_edges(found.row[upper], found.col[upper], found.data[upper])
+
+
+def shortest_path_edges(n, edges, root):
+    """Return the edges of the tree of shortest paths from ``root`` along the given edges."""
+    i, j, length = edges
+    # A length of zero would be no edge.
+    stored = sp.csr_array((np.maximum(length, TINY), (i, j)), shape=(n, n))
+    _, parent = csgraph.dijkstra(stored, directed=False, indices=root, return_predecessors=True)
+    child = np.flatnonzero(parent >= 0)
+    lengths = sp.csr_array((length, (i, j)), shape=(n, n))
+    low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
+    return unique_edges(low, high, np.asarray(lengths[low, high]).ravel())
+
+
+def complete_edges(X, metric, n_jobs):
+    """Return all pairs with their distances."""
+    n = X.shape[0]
+    check_memory(
+        24 * n * n,
+        f"A complete graph of {n} vertices",
+        "use a graph of neighbours, such as method='knn'.",
+    )
+    i, j = np.triu_indices(n, k=1)
+    if metric == "euclidean":
+        return i, j, pair_lengths(X, i, j)
+    blocks = pairwise_distances_chunked(X, metric=metric, n_jobs=n_jobs)
+    return i, j, np.vstack(list(blocks))[i, j]
+
+
+# ---------------------------------------------------------------- weights
+
+
+def scales(scale, lengths, own):
+    """Return the scale of the samples: one number, or one for each.
+
+    Parameters
+    ----------
+    scale : float, "median" or "self-tuning"
+    lengths : ndarray of the lengths of the edges
+    own : callable that returns each sample's distance to its neighbour of some rank
+    """
+    if isinstance(scale, Real):
+        return float(scale)
+    values = lengths if scale == "median" else own()
+    positive = values[values > 0]
+    if scale == "median":
+        return float(np.median(positive)) if len(positive) else 1.0
+    # Samples amid copies of theirs have the smallest scale of the others.
+    return np.where(values > 0, values, positive.min(initial=np.inf) if len(positive) else 1.0)
+
+
+def exponents(weight, lengths, scale_i, scale_j):
+    """Return minus the logarithm of the weights of edges between samples of two scales."""
+    if weight == "binary":
+        return np.zeros_like(lengths)
+    # The square root of each scale: their product could overflow.
+    ratio = (lengths / np.sqrt(scale_i)) / np.sqrt(scale_j)
+    return ratio if weight == "exponential" else ratio**2
+
+
+def _of(scale, samples):
+    return scale if np.ndim(scale) == 0 else scale[samples]
+
+
+def weighted_graph(n, edges, weight, scale):
+    """Return the adjacency of edges ``(i, j, length)``; weights that underflow are no edges."""
+    i, j, length = edges
+    with np.errstate(over="ignore", under="ignore"):
+        weights = np.exp(-exponents(weight, length, _of(scale, i), _of(scale, j)))
+    weights[weights < TINY] = 0
+    both = np.concatenate([weights, weights]), (np.concatenate([i, j]), np.concatenate([j, i]))
+    adjacency = sp.csr_array(both, shape=(n, n))
+    adjacency.eliminate_zeros()
+    return adjacency
+
+
+# ---------------------------------------------------------------- the transformer
+
+
+class GraphBuilder(EstimatorMixin, TransformerMixin, BaseEstimator):
+    """Makes a graph of samples, and ties new samples to it.
+
+    The edges are chosen by ``method``, or by several whose edges are united. An edge of the length
+    ``d`` between samples of the scales ``s`` and ``t`` has the weight ::
+
+        binary        1
+        exponential   exp(-d / sqrt(s t))
+        gaussian      exp(-d^2 / (s t))
+
+    ``fit_transform`` returns the symmetric adjacency of the training samples, ``transform`` the
+    weights between new samples and the training samples: what estimators with
+    ``affinity="precomputed"`` take in a pipeline. A new sample that equals a training sample is
+    that vertex, and has its row.
+
+    Parameters
+    ----------
+    method : str or tuple of str, default="knn"
+        Which pairs are joined:
+
+        - "knn": each sample with its ``n_neighbors`` nearest ones (the union of both directions);
+        - "mutual_knn": samples that are among the nearest ones of each other;
+        - "ball": samples at a distance of at most ``radius``;
+        - "mst": the edges of the minimum spanning tree, so that the graph is connected;
+        - "shortest_path_tree": the shortest paths from the sample nearest to the mean, along the
+          edges of "knn" and "mst";
+        - "complete": all pairs, in quadratic memory;
+        - a tuple of these: the union, such as ``("knn", "mst")``, which is always connected.
+
+    n_neighbors : int, default=10
+        The number of neighbours; all samples where there are fewer.
+
+    radius : float, default=None
+        The radius of "ball".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge.
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay: a number; "median", the median length of the edges; or
+        "self-tuning", for each sample its distance to the last of its ``n_neighbors`` nearest
+        ones [1]_ (to the seventh one for methods without neighbours).
+
+    metric : str or callable, default="euclidean"
+        The distance, by a name that :class:`~sklearn.neighbors.NearestNeighbors` knows.
+
+    n_jobs : int, default=None
+        Threads of the neighbour search; None is scikit-learn's choice.
+
+    Attributes
+    ----------
+    graph_ : csr_array of shape (n_samples, n_samples)
+        The symmetric adjacency of the training samples.
+
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training samples.
+
+    scale_ : float or ndarray of shape (n_samples,)
+        The scale in use.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    knn_graph : The adjacency of neighbours alone.
+
+    References
+    ----------
+    .. [1] L. Zelnik-Manor and P. Perona, "Self-tuning spectral clustering", NIPS 2004.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import GraphBuilder
+    >>> X = [[0.0], [1.0], [2.0], [9.0]]
+    >>> GraphBuilder(n_neighbors=1, weight="binary").fit_transform(X).toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 1., 0.],
+           [0., 1., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+
+    _parameter_constraints = {
+        "method": [StrOptions(set(METHODS)), tuple, list],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "radius": [Interval(Real, 0, None, closed="neither"), None],
+        "weight": [StrOptions(set(WEIGHTS))],
+        "scale": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"median", "self-tuning"}),
+        ],
+        "metric": [str, callable],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        method="knn",
+        *,
+        n_neighbors=10,
+        radius=None,
+        weight="gaussian",
+        scale="self-tuning",
+        metric="euclidean",
+        n_jobs=None,
+    ):
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weight = weight
+        self.scale = scale
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    # Of the tree of shortest paths: None is the sample nearest to the mean.
+    _root = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Make the graph.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        y : None
+            Not used: the parameter is there for pipelines.
+
+        Returns
+        -------
+        self : GraphBuilder
+            The fitted transformer.
+        """
+        X = added_up(validate_data(self, X, accept_sparse="csr", dtype=np.float64, copy=True))
+        self._build(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Make the graph and return its adjacency.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        y : None
+            Not used: the parameter is there for pipelines.
+
+        Returns
+        -------
+        adjacency : csr_array of shape (n_samples, n_samples)
+            The symmetric weights of the edges.
+        """
+        return self.fit(X).graph_.copy()
+
+    def transform(self, X):
+        """Return the weights between new samples and the training samples.
+
+        A new sample is joined as a training sample would be, but only in its own direction: with
+        its nearest training samples, with those in the ball, with the nearest one for trees. It
+        always has a neighbour: the nearest sample where there is no other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features)
+            The new samples.
+
+        Returns
+        -------
+        weights : csr_array of shape (n_queries, n_samples)
+            The weights, zero where there is no edge.
+        """
+        check_is_fitted(self)
+        X = added_up(
+            validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        )
+        weights, vertex = self._attach(X)
+        known = np.flatnonzero(vertex >= 0)
+        if not len(known):
+            return weights
+        new = sp.diags_array((vertex < 0).astype(np.float64)) @ weights
+        place = sp.csr_array(
+            (np.ones(len(known)), (known, vertex[known])), shape=(X.shape[0], self.graph_.shape[0])
+        )
+        found = (new + place @ self.graph_).tocsr()
+        found.eliminate_zeros()
+        return found
+
+    @property
+    def _methods(self):
+        chosen = (self.method,) if isinstance(self.method, str) else tuple(self.method)
+        if not chosen or not set(chosen) <= set(METHODS):
+            raise ValueError(
+                f"method must be one or several of {', '.join(METHODS)}; got {self.method!r}."
+            )
+        return chosen
+
+    def _build(self, X):
+        """Set the graph of validated samples, which are kept as they are."""
+        search = _Search(X, self.n_neighbors, self.metric, self.n_jobs)
+        edges = unique_edges(
+            *map(np.concatenate, zip(*(self._edges(search, method) for method in self._methods)))
+        )
+        self.scale_ = scales(
+            self.scale if self.weight != "binary" else 1.0,
+            edges[2],
+            lambda: search.distance_to(self._scale_rank),
+        )
+        self.graph_ = weighted_graph(X.shape[0], edges, self.weight, self.scale_)
+        self.X_fit_ = X
+        return self
+
+    @property
+    def _scale_rank(self):
+        has_neighbors = {"knn", "mutual_knn"} & set(self._methods)
+        return self.n_neighbors if has_neighbors else SCALE_NEIGHBOR
+
+    def _edges(self, search, method):
+        if method == "ball":
+            return ball_edges(search.X, self.radius, self.metric, self.n_jobs)
+        if method == "complete":
+            return complete_edges(search.X, self.metric, self.n_jobs)
+        if method == "mst":
+            return search.spanning_tree()
+        if method == "shortest_path_tree":
+            return search.shortest_path_tree(self._root)
+        return knn_edges(search.numbers, search.distances, mutual=method == "mutual_knn")
+
+    def _attach(self, X):
+        """Return the weights of new samples, and the vertices of those that are known already.
+
+        In a row whose weights would all underflow only their ratios are right.
+        """
+        n = self.X_fit_.shape[0]
+        rank = max(self.n_neighbors, self._scale_rank)
+        distances, numbers = nearest(self.X_fit_, rank, self.metric, self.n_jobs, query=X)
+        vertex = _equal_rows(X, self.X_fit_, numbers)
+        own = 1.0
+        if np.ndim(self.scale_):
+            own = scales("self-tuning", None, lambda: distances[:, min(self._scale_rank, n) - 1])
+        row, col, length = self._ties(X, distances, numbers)
+        exponent = exponents(
+            self.weight,
+            length,
+            _of(own if np.ndim(self.scale_) else self.scale_, row),
+            _of(self.scale_, col),
+        )
+        return _relative_weights(row, col, exponent, (X.shape[0], n)), vertex
+
+    def _ties(self, X, distances, numbers):
+        """Return the edges ``(query, sample, length)`` of new samples."""
+        m, n = X.shape[0], self.X_fit_.shape[0]
+        ties = [(np.arange(m), numbers[:, 0], distances[:, 0])]
+        methods = set(self._methods)
+        if methods & {"knn", "mutual_knn"}:
+            k = min(self.n_neighbors, n)
+            ties.append(
+                (np.repeat(np.arange(m), k), numbers[:, :k].ravel(), distances[:, :k].ravel())
+            )
+        if "ball" in methods:
+            search = NearestNeighbors(radius=self.radius, metric=self.metric, n_jobs=self.n_jobs)
+            found = search.fit(self.X_fit_).radius_neighbors_graph(X, mode="distance").tocoo()
+            ties.append((found.row, found.col, found.data))
+        if "complete" in methods:
+            check_memory(24 * m * n, "The weights of all pairs", "predict fewer samples at once.")
+            ties.append(
+                (
+                    np.repeat(np.arange(m), n),
+                    np.tile(np.arange(n), m),
+                    self._all_distances(X).ravel(),
+                )
+            )
+        row, col, length = map(np.concatenate, zip(*ties))
+        _, first = np.unique(row * np.int64(n) + col, return_index=True)
+        return row[first], col[first], length[first]
+
+    def _all_distances(self, X):
+        n = self.X_fit_.shape[0]
+        if self.metric == "euclidean":
+            return distances_to(X, self.X_fit_, np.tile(np.arange(n), (X.shape[0], 1)))
+        blocks = pairwise_distances_chunked(X, self.X_fit_, metric=self.metric, n_jobs=self.n_jobs)
+        return np.vstack(list(blocks))
+
+
+class _Search:
+    """The neighbours of the samples, looked for once and only if somebody asks."""
+
+    def __init__(self, X, n_neighbors, metric, n_jobs):
+        self.X, self.n_neighbors, self.metric, self.n_jobs = X, n_neighbors, metric, n_jobs
+        self._found = None
+
+    @property
+    def distances(self):
+        """Return the distances to the nearest samples."""
+        return self._neighbors()[0]
+
+    @property
+    def numbers(self):
+        """Return the numbers of the nearest samples."""
+        return self._neighbors()[1]
+
+    def _neighbors(self):
+        if self._found is None:
+            self._found = nearest(self.X, self.n_neighbors, self.metric, self.n_jobs)
+        return self._found
+
+    def distance_to(self, rank):
+        """Return the distance of each sample to its neighbour of some rank, or to the last one."""
+        distances = self.distances
+        if rank > distances.shape[1] and distances.shape[1] < self.X.shape[0] - 1:
+            distances = nearest(self.X, rank, self.metric, self.n_jobs)[0]
+        if not distances.shape[1]:
+            return np.ones(self.X.shape[0])
+        return distances[:, min(rank, distances.shape[1]) - 1]
+
+    def spanning_tree(self):
+        """Return the edges of the minimum spanning tree."""
+        return spanning_tree(self.X, self.distances, self.numbers, self.metric)
+
+    def shortest_path_tree(self, root):
+        """Return the edges of the tree of shortest paths along neighbours."""
+        near = knn_edges(self.numbers, self.distances, mutual=False)
+        edges = unique_edges(*map(np.concatenate, zip(near, self.spanning_tree())))
+        n = self.X.shape[0]
+        if root is not None and not (isinstance(root, Integral) and 0 <= root < n):
+            raise ValueError(f"root must be a sample between 0 and {n - 1}, got {root!r}.")
+        if root is None:
+            center = np.asarray(self.X.mean(axis=0)).reshape(1, -1)
+            root = int(nearest(self.X, 1, self.metric, self.n_jobs, query=center)[1][0, 0])
+        return shortest_path_edges(n, edges, root)
+
+
+def _equal_rows(X, known, numbers):
+    """Return which of its nearest known rows a row is equal to, or -1."""
+    vertex = np.full(X.shape[0], -1, dtype=np.intp)
+    for rank in range(min(numbers.shape[1], 3))[::-1]:
+        differ = X != known[numbers[:, rank]]
+        same = differ.sum(axis=1) == 0 if sp.issparse(differ) else ~differ.any(axis=1)
+        vertex = np.where(np.asarray(same).ravel(), numbers[:, rank], vertex)
+    return vertex
+
+
+def _relative_weights(row, col, exponent, shape):
+    """Return ``exp(-exponent)`` as a sparse matrix in which no row vanishes."""
+    least = np.full(shape[0], np.inf)
+    np.minimum.at(least, row, exponent)
+    lost = least > -np.log(TINY)
+    with np.errstate(under="ignore", invalid="ignore"):
+        shifted = np.where(lost[row], exponent - least[row], exponent)
+        # The distance itself overflowed: all neighbours are equally far.
+        shifted[np.isnan(shifted)] = 0
+        weights = np.exp(-shifted) * np.where(lost[row], 2.0**-500, 1.0)
+    found = sp.csr_array((weights, (row, col)), shape=shape)
+    found.eliminate_zeros()
+    return found
+
+
+# ---------------------------------------------------------------- functions
+
+
+def knn_graph(
+    X, n_neighbors=10, *, mode="union", weight="gaussian", scale="self-tuning", metric="euclidean"
+):
+    """Return the graph in which each sample is joined with its nearest ones.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    n_neighbors : int, default=10
+        The number of neighbours, the sample itself not counted.
+
+    mode : {"union", "mutual"}, default="union"
+        Whether one of two samples must be a neighbour of the other, or each of the other.
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay; see :class:`GraphBuilder`.
+
+    metric : str or callable, default="euclidean"
+        The distance.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_samples, n_samples)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import knn_graph
+    >>> X = [[-2, 0], [-1, -1], [0, 0], [1, 1], [2, 0]]
+    >>> knn_graph(X, 2, weight="binary").toarray()
+    array([[0., 1., 1., 0., 0.],
+           [1., 0., 1., 0., 0.],
+           [1., 1., 0., 1., 1.],
+           [0., 0., 1., 0., 1.],
+           [0., 0., 1., 1., 0.]])
+    """
+    if mode not in ("union", "mutual"):
+        raise ValueError(f"mode must be 'union' or 'mutual', got {mode!r}.")
+    method = "knn" if mode == "union" else "mutual_knn"
+    return (
+        GraphBuilder(method, n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric)
+        .fit(X)
+        .graph_
+    )
+
+
+def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidean"):
+    """Return the graph in which samples at a distance of at most ``radius`` are joined.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    radius : float
+        The largest length of an edge.
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="median"
+        The length at which weights decay; see :class:`GraphBuilder`.
+
+    metric : str or callable, default="euclidean"
+        The distance.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_samples, n_samples)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import ball_graph
+    >>> ball_graph([[0.0], [1.0], [3.0]], radius=1.5, weight="binary").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    return (
+        GraphBuilder("ball", radius=radius, weight=weight, scale=scale, metric=metric).fit(X).graph_
+    )
+
+
+def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
+    """Return the minimum spanning tree of the samples.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="median"
+        The length at which weights decay; see :class:`GraphBuilder`.
+
+    metric : str or callable, default="euclidean"
+        The distance.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_samples, n_samples)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import mst_graph
+    >>> mst_graph([[0.0], [1.0], [5.0]], weight="binary").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    return GraphBuilder("mst", weight=weight, scale=scale, metric=metric).fit(X).graph_
+
+
+def shortest_path_tree(
+    X, root=None, *, n_neighbors=10, weight="gaussian", scale="median", metric="euclidean"
+):
+    """Return the tree of shortest paths from one sample to all others.
+
+    The paths go along the edges between nearest samples and of the minimum spanning tree: among
+    all pairs the shortest path would be the straight one, and the tree a star.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    root : int, default=None
+        The sample from which the paths begin; the one nearest to the mean if None.
+
+    n_neighbors : int, default=10
+        The number of neighbours along which paths go.
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="median"
+        The length at which weights decay; see :class:`GraphBuilder`.
+
+    metric : str or callable, default="euclidean"
+        The distance.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_samples, n_samples)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import shortest_path_tree
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> shortest_path_tree(X, root=0, n_neighbors=1, weight="binary").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    builder = GraphBuilder(
+        "shortest_path_tree", n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric
+    )
+    builder._root = root
+    return builder.fit(X).graph_
+
+
+def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
+    """Return the graph in which all samples are joined, by weights that fall with the distance.
+
+    It takes quadratic memory.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge; see :class:`GraphBuilder`. A weight that underflows is no edge.
+
+    scale : float, {"self-tuning", "median"}, default="median"
+        The length at which weights decay; see :class:`GraphBuilder`.
+
+    metric : str or callable, default="euclidean"
+        The distance.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_samples, n_samples)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import complete_graph
+    >>> complete_graph([[0.0], [1.0], [2.0]], scale=1.0).toarray().round(3)
+    array([[0.   , 0.368, 0.018],
+           [0.368, 0.   , 0.368],
+           [0.018, 0.368, 0.   ]])
+    """
+    return GraphBuilder("complete", weight=weight, scale=scale, metric=metric).fit(X).graph_
+
+
+def combine_graphs(*graphs, rule="union"):
+    """Return the union or the intersection of graphs on the same vertices.
+
+    Parameters
+    ----------
+    *graphs : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
+        The graphs; see :func:`as_graph`.
+
+    rule : {"union", "intersection", "sum"}, default="union"
+        The weight of an edge: its largest one, its smallest one (none if it is missing
+        somewhere), or the sum.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_vertices, n_vertices)
+        The symmetric weights of the edges.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import combine_graphs, knn_graph, mst_graph
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> pairs = knn_graph(X, 1, weight="binary")
+    >>> combine_graphs(pairs, mst_graph(X, weight="binary")).toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 1., 0.],
+           [0., 1., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+    rules = {
+        "union": lambda a, b: a.maximum(b),
+        "intersection": lambda a, b: a.minimum(b),
+        "sum": lambda a, b: a + b,
+    }
+    if rule not in rules:
+        raise ValueError(f"rule must be 'union', 'intersection' or 'sum', got {rule!r}.")
+    if not graphs:
+        raise ValueError("combine_graphs needs at least one graph.")
+    combined, *others = [as_graph(graph) for graph in graphs]
+    for other in others:
+        if other.shape != combined.shape:
+            raise ValueError(
+                f"Graphs of {combined.shape[0]} and {other.shape[0]} vertices cannot be combined."
+            )
+        combined = rules[rule](combined, other).tocsr()
+    combined.eliminate_zeros()
+    return combined

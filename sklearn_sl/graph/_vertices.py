@@ -1,0 +1,409 @@
+"""From samples to vertices and back: what every estimator on graphs shares.
+
+The vertices are the distinct samples of non-zero weight, in an order that follows from what they
+hold. The weight of a vertex, its mass, is the sum of the weights of its samples; an edge between
+vertices of the masses ``m`` and ``k`` counts as ``m k`` edges between single samples. So a sample
+of weight two is the same as two samples, one of weight zero is none, and the order of the samples
+does not matter.
+"""
+
+import copy
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl.graph._adjacency import as_graph, check_weights
+from sklearn_sl.graph._build import WEIGHTS, GraphBuilder
+from sklearn_sl.kernels._base import added_up
+
+# Queries that are tied to the graph at once.
+QUERIES = 4096
+
+
+# ---------------------------------------------------------------- samples
+
+
+@dataclass
+class Vertices:
+    """A graph, and which samples its vertices are.
+
+    Attributes
+    ----------
+    W : csr_array of shape (n_vertices, n_vertices)
+        The adjacency, masses multiplied in.
+    mass : ndarray of shape (n_vertices,)
+        The sum of the weights of a vertex's samples.
+    vertex : ndarray of shape (n_samples,)
+        The vertex of each sample, or -1 for a sample of weight zero.
+    weight : ndarray of shape (n_samples,)
+        The weight of each sample.
+    builder : GraphBuilder or None
+        What made the graph; None for a given one.
+    absent : {ndarray, sparse matrix} of n_absent rows
+        The samples of weight zero; of a given graph their weights to the vertices.
+    reached : ndarray of shape (n_vertices,)
+        Whether the component of a vertex has a label; once labels are known.
+    component : ndarray of shape (n_vertices,)
+        The component of each vertex; once labels are known.
+    label_mass : ndarray of shape (n_vertices,)
+        The sum of the weights of a vertex's labelled samples; once labels are known.
+    """
+
+    W: sp.csr_array
+    mass: np.ndarray
+    vertex: np.ndarray
+    weight: np.ndarray
+    builder: GraphBuilder | None
+    absent: np.ndarray | sp.csr_array
+    reached: np.ndarray | None = None
+    component: np.ndarray | None = None
+    label_mass: np.ndarray | None = None
+
+    @property
+    def n_vertices(self):
+        """Return the number of vertices."""
+        return self.W.shape[0]
+
+    def find_reached(self, labelled):
+        """Set which vertices are in a component with a label, and the components."""
+        n_components, self.component = csgraph.connected_components(self.W, directed=False)
+        known = np.zeros(n_components, dtype=bool)
+        known[self.component[labelled]] = True
+        self.reached = known[self.component]
+
+
+def distinct_rows(X):
+    """Return one row of each kind in the order of their content, and the kind of each row."""
+    if sp.issparse(X):
+        return _distinct_sparse_rows(X)
+    order = np.argsort(X[:, 0], kind="stable")
+    ties = X[order[1:], 0] == X[order[:-1], 0]
+    if not ties.any():
+        kind = np.empty(len(order), dtype=np.intp)
+        kind[order] = np.arange(len(order))
+        return order, kind
+    order = np.lexsort(X.T[::-1])
+    new = np.append(True, np.any(X[order[1:]] != X[order[:-1]], axis=1))
+    kind = np.empty(len(order), dtype=np.intp)
+    kind[order] = np.cumsum(new) - 1
+    return order[new], kind
+
+
+def _distinct_sparse_rows(X):
+    X = X.copy()
+    X.eliminate_zeros()
+    bounds = list(zip(X.indptr[:-1], X.indptr[1:]))
+    keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
+    first = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    ranked = {key: rank for rank, key in enumerate(sorted(first))}
+    chosen = np.array([first[key] for key in ranked], dtype=np.intp)
+    return chosen, np.array([ranked[key] for key in keys], dtype=np.intp)
+
+
+def scaled_by_mass(W, mass):
+    """Return the graph with its weights multiplied by the masses of both ends."""
+    if np.all(mass == 1):
+        return W
+    diagonal = sp.diags_array(mass)
+    return sp.csr_array(diagonal @ W @ diagonal)
+
+
+# ---------------------------------------------------------------- labels
+
+
+def label_codes(y, unlabelled):
+    """Return the classes, and the number of each label's class, -1 where there is no label.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    unlabelled : the mark of an unlabelled sample; None if there is none; "auto" is -1, unless the
+        labels are -1 and 1 alone, which are two classes.
+    """
+    y = column_or_1d(y, warn=True)
+    marked = _marked(y, unlabelled)
+    check_classification_targets(y[~marked])
+    if marked.all():
+        raise ValueError(
+            "All samples are unlabelled: at least one label is needed, another value than "
+            f"{-1 if _is_auto(unlabelled) else unlabelled!r}."
+        )
+    classes, found = np.unique(y[~marked], return_inverse=True)
+    codes = np.full(len(y), -1, dtype=np.intp)
+    codes[~marked] = found
+    return classes, codes
+
+
+def _is_auto(unlabelled):
+    return isinstance(unlabelled, str) and unlabelled == "auto"
+
+
+def _marked(y, unlabelled):
+    """Return which samples have no label."""
+    nothing = np.zeros(len(y), dtype=bool)
+    if unlabelled is None:
+        return nothing
+    mark = -1 if _is_auto(unlabelled) else unlabelled
+    if (y.dtype.kind in "US") != isinstance(mark, str | bytes) and y.dtype.kind != "O":
+        return nothing
+    if isinstance(mark, Real) and np.isnan(mark):
+        return np.array([isinstance(label, Real) and np.isnan(label) for label in y])
+    marked = np.asarray(y == mark, dtype=bool)
+    if _is_auto(unlabelled) and marked.any() and np.all(y[~marked] == 1) and not marked.all():
+        return nothing
+    return marked
+
+
+# ---------------------------------------------------------------- estimators
+
+
+class GraphMixin:
+    """The parameters ``affinity, n_neighbors, weight, scale`` and the graph that they make."""
+
+    _graph_constraints = {
+        "affinity": [StrOptions({"knn", "precomputed"}), GraphBuilder],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "weight": [StrOptions(set(WEIGHTS))],
+        "scale": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"median", "self-tuning"}),
+        ],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.positive_only = self._precomputed
+        if self._precomputed and tags.classifier_tags is not None:
+            # What scikit-learn's checks pass for a graph says nothing about the classes.
+            tags.classifier_tags.poor_score = True
+        if self._precomputed and tags.regressor_tags is not None:
+            tags.regressor_tags.poor_score = True
+        return tags
+
+    @property
+    def _precomputed(self):
+        return isinstance(self.affinity, str) and self.affinity == "precomputed"
+
+    def _graph_vertices(self, X, sample_weight=None, **graph_params):
+        """Return the :class:`Vertices` of samples, or of a given graph.
+
+        ``graph_params`` replace parameters of the graph.
+        """
+        if self._precomputed:
+            return self._given_vertices(X, sample_weight)
+        X = added_up(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
+        weight = self._sample_weight(sample_weight, X)
+        present = np.flatnonzero(weight > 0)
+        first, kind = distinct_rows(X[present])
+        vertex = np.full(X.shape[0], -1, dtype=np.intp)
+        vertex[present] = kind
+        builder = self._make_builder(graph_params).fit(X[present[first]])
+        mass = np.bincount(kind, weights=weight[present], minlength=len(first))
+        W = scaled_by_mass(builder.graph_, mass)
+        return Vertices(W, mass, vertex, weight, builder, X[vertex < 0])
+
+    def _make_builder(self, graph_params):
+        if isinstance(self.affinity, GraphBuilder):
+            return clone(self.affinity).set_params(**graph_params)
+        chosen = {name: getattr(self, name) for name in ("n_neighbors", "weight", "scale")}
+        return GraphBuilder(**{"method": "knn", **chosen, **graph_params})
+
+    def _given_vertices(self, X, sample_weight):
+        A = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        W = as_graph(A)
+        weight = self._sample_weight(sample_weight, W)
+        present = np.flatnonzero(weight > 0)
+        vertex = np.full(W.shape[0], -1, dtype=np.intp)
+        vertex[present] = np.arange(len(present))
+        absent = W[np.flatnonzero(weight == 0)][:, present]
+        if absent.shape[0]:
+            W = W[present][:, present]
+        mass = weight[present]
+        return Vertices(scaled_by_mass(W, mass), mass, vertex, weight, None, absent)
+
+    def _sample_weight(self, sample_weight, X):
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        return np.ones(X.shape[0]) if weight is None else weight
+
+    # ------------------------------------------------------------ values at samples
+
+    def _keep(self, vertices, values):
+        """Keep the graph and the values of its vertices for predictions; set public attributes.
+
+        Returns the values at all samples.
+        """
+        self.graph_ = vertices.W
+        self.vertex_ = vertices.vertex
+        self._mass, self._values = vertices.mass, values
+        self._builder = _without_graph(vertices.builder)
+        at_samples = values[np.maximum(vertices.vertex, 0)]
+        absent = vertices.vertex < 0
+        if absent.any():  # these are as if they were new
+            at_new = self._average if self._precomputed else self._at_queries
+            at_samples[absent] = at_new(vertices.absent)
+        return at_samples
+
+    def _values_at(self, X):
+        """Return the values at new samples, or at rows of weights to the vertices."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        if self._precomputed:
+            weights = check_weights(X, "X")
+            if np.any(self.vertex_ < 0):
+                weights = weights[:, np.flatnonzero(self.vertex_ >= 0)]
+            return self._average(weights)
+        return self._at_queries(added_up(X))
+
+    def _at_queries(self, X):
+        found = []
+        for start in range(0, X.shape[0], QUERIES):
+            weights, vertex = self._builder._attach(X[start : start + QUERIES])
+            values = self._average(weights)
+            known = vertex >= 0
+            values[known] = self._values[vertex[known]]
+            found.append(values)
+        return np.concatenate(found)
+
+    def _average(self, weights):
+        """Return the values that follow from weights between new samples and the vertices."""
+        weights = sp.csr_array(weights @ sp.diags_array(self._mass))
+        # Only ratios count: huge and tiny weights must not overflow or vanish in the sum.
+        largest = np.asarray(weights.max(axis=1).todense()).ravel()
+        total = np.where(largest > 0, largest, 1)
+        weights = sp.diags_array(1 / total) @ weights
+        total = np.asarray(weights.sum(axis=1)).ravel()
+        tied = total > 0
+        weights = sp.csr_array(sp.diags_array(1 / np.where(tied, total, 1)) @ weights)
+        values = self._extend(weights, self._values)
+        values[~tied] = self._default
+        return values
+
+    def _extend(self, weights, values):
+        """Return the values of new samples, whose ``weights`` add up to one in each row."""
+        return weights @ values
+
+
+def _without_graph(builder):
+    """Return the builder without the graph: what ties new samples does not need it."""
+    if builder is None:
+        return None
+    builder = copy.copy(builder)
+    del builder.graph_
+    return builder
+
+
+class GraphClassifierMixin(GraphMixin):
+    """Classes at the vertices of a graph: distributions of labels, also at new samples."""
+
+    _graph_constraints = {**GraphMixin._graph_constraints, "unlabelled": "no_validation"}
+
+    def _training_vertices(self, X, y, sample_weight, **graph_params):
+        """Return the vertices, their label distributions and which of them have a label.
+
+        Sets ``classes_``, ``prior_`` and ``component_without_label_``, and warns of components
+        without a label.
+        """
+        check_target(self, y)
+        vertices = self._graph_vertices(X, sample_weight, **graph_params)
+        check_consistent_length(vertices.vertex, y)
+        y = column_or_1d(y, warn=True)
+        present = np.flatnonzero(vertices.vertex >= 0)
+        self.classes_, codes = label_codes(y[present], self.unlabelled)
+        given = codes >= 0
+        totals = sp.csr_array(
+            (
+                vertices.weight[present[given]],
+                (vertices.vertex[present[given]], codes[given]),
+            ),
+            shape=(vertices.n_vertices, len(self.classes_)),
+        ).toarray()
+        vertices.label_mass = totals.sum(axis=1)
+        labelled = vertices.label_mass > 0
+        self.prior_ = self._default = totals.sum(axis=0) / totals.sum()
+        Y = totals / np.where(labelled, vertices.label_mass, 1)[:, None]
+        vertices.find_reached(labelled)
+        self.component_without_label_ = flag_unreached(vertices, "the shares of the classes")
+        return vertices, Y, labelled
+
+    def _set_distributions(self, vertices, F):
+        """Set what follows from the distribution of labels at each vertex."""
+        self.label_distributions_ = self._keep(vertices, F)
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """Return the distribution of labels at samples.
+
+        A sample that equals a training sample has the distribution of that vertex, any other one
+        the mean over its neighbours in the graph, by the weights of its edges. One without a
+        neighbour has the shares of the classes among the labels, ``prior_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; weights between samples and training vertices, of shape
+            (n_samples, n_training_samples), if the affinity is "precomputed".
+
+        Returns
+        -------
+        distributions : ndarray of shape (n_samples, n_classes)
+            Rows add up to one.
+        """
+        return self._values_at(X)
+
+    def predict(self, X):
+        """Return the most likely class of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; weights between samples and training vertices, of shape
+            (n_samples, n_training_samples), if the affinity is "precomputed".
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The classes; the first one of several that are equally likely.
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def check_target(estimator, y):
+    """Raise if there are no targets at all."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+
+
+def flag_unreached(vertices, what):
+    """Return which samples are in a component without a label, and warn if there are any."""
+    unreached = (vertices.vertex >= 0) & ~vertices.reached[np.maximum(vertices.vertex, 0)]
+    if unreached.any():
+        n_components = len(np.unique(vertices.component[~vertices.reached]))
+        warnings.warn(
+            f"{n_components} connected component(s) of the graph, with {unreached.sum()} of "
+            f"{len(unreached)} samples, have no label: their values are {what} (see "
+            "component_without_label_). More neighbours, or a graph with a spanning tree, such as "
+            'GraphBuilder(("knn", "mst")), would connect them.',
+            UserWarning,
+            stacklevel=4,
+        )
+    return unreached
