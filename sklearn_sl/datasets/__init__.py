@@ -7,6 +7,11 @@ from sklearn_sl.datasets._boolean import (
     make_dnf,
     make_separable,
 )
+from sklearn_sl.datasets._graphs import (
+    adversarial_vertex_order,
+    make_clique_chain,
+    make_two_cliques,
+)
 from sklearn_sl.datasets._matrices import (
     make_biclustered,
     make_cluster_graph,
@@ -27,8 +32,10 @@ __all__ = [
     "ExpertAdversary",
     "Game",
     "adversarial_stream",
+    "adversarial_vertex_order",
     "make_bandit_losses",
     "make_biclustered",
+    "make_clique_chain",
     "make_cluster_graph",
     "make_disjunction",
     "make_dnf",
@@ -39,6 +46,7 @@ __all__ = [
     "make_similarity_matrix",
     "make_switching_experts",
     "make_switching_tasks",
+    "make_two_cliques",
     "matrix_trials",
     "play",
 ]

@@ -32,6 +32,16 @@ from sklearn_sl.theory._finite_class import (
     grid_threshold_bound,
     halving_bound,
 )
+from sklearn_sl.theory._graphs import (
+    CliqueValues,
+    WideDiameterBound,
+    clique_chain_bound,
+    clique_resistance_bound,
+    graph_cover_bound,
+    harmonic_clique_values,
+    wide_diameter_bound,
+    wide_diameter_resistance,
+)
 from sklearn_sl.theory._kernel_online import dnf_perceptron_bound, kernel_ogd_bound
 from sklearn_sl.theory._matrix_completion import (
     factor_dimension,
@@ -73,8 +83,10 @@ from sklearn_sl.theory._winnow import (
 __all__ = [
     "AdaBoostBound",
     "BiasVariance",
+    "CliqueValues",
     "CrowdBound",
     "VolumeRatio",
+    "WideDiameterBound",
     "WinnowBound",
     "adaboost_bound",
     "adahedge_bound",
@@ -84,6 +96,8 @@ __all__ = [
     "bias_variance",
     "bootstrap_absence",
     "chernoff_lower_tail",
+    "clique_chain_bound",
+    "clique_resistance_bound",
     "conjunction_bound",
     "consistent_bound",
     "count_disjunctions",
@@ -100,9 +114,11 @@ __all__ = [
     "factor_dimension",
     "fixed_share_bound",
     "german_tank_estimate",
+    "graph_cover_bound",
     "greedy_set_cover_bound",
     "grid_threshold_bound",
     "halving_bound",
+    "harmonic_clique_values",
     "hedge_bound",
     "kernel_ogd_bound",
     "margin_bound",
@@ -129,5 +145,7 @@ __all__ = [
     "variable_share_bound",
     "weighted_average_bound",
     "weighted_majority_bound",
+    "wide_diameter_bound",
+    "wide_diameter_resistance",
     "winnow_bound",
 ]
