@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_sl._discovery import all_estimators
 from sklearn_sl.ensemble import DecisionStump
+from sklearn_sl.graph import GraphBuilder
 from sklearn_sl.kernels import Gaussian, Linear
 from sklearn_sl.online import PassiveAggressiveRegressor, Perceptron
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -277,6 +278,10 @@ CONFIGS = {
         {"conservative": True, "max_iter": 3},
     ],
     "SwitchingMultitaskKernel": [{"kernel": "linear", "n_modes": 3, "keep_losses": True}],
+    "GraphOnlinePredictor": [
+        {"solver": "cg", "keep_losses": True},
+        {"graph": GraphBuilder(("knn", "mst"), n_neighbors=3, weight="binary"), "solver": "lu"},
+    ],
     "WeightedMajority": [
         {"beta": 0.0, "keep_losses": True},
         {"beta": 0.5, "randomized": True, "random_state": 0},
@@ -298,6 +303,15 @@ CONFIGS = {
         {"loss": "hellinger", "prediction": "vovk", "keep_losses": True},
     ],
     "VariableShare": [{"loss": "absolute", "eta": 0.5, "alpha": 0.1, "keep_weights": True}],
+    "EigenfunctionClassifier": [
+        {"n_components": 8, "n_bins": 20, "alpha": 0.1, "smoothing": 0.1},
+        {"gamma": 2.0, "unlabelled": None},
+    ],
+    "SpectralBisection": [
+        {"threshold": "gap", "normalization": "symmetric", "n_neighbors": 5, "weight": "binary"},
+        {"threshold": "sign", "solver": "cg", "scale": "median"},
+        {"solver": "lu", "scale": 1.0, "weight": "exponential"},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -365,6 +379,11 @@ OWN_CONFIGS["KernelPerceptron"] = [
 ]
 # scikit-learn compares scores and probabilities on vectors, whatever the kernel.
 OWN_CONFIGS["KernelOGD"] = [{"kernel": "linear", "eta": 0.1}, {"kernel": "precomputed"}]
+# scikit-learn's check of clusterings feeds samples to everyone, whatever the affinity.
+OWN_CONFIGS["SpectralBisection"] = [
+    {"affinity": "precomputed"},
+    {"affinity": "precomputed", "threshold": "gap", "normalization": "symmetric"},
+]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
@@ -444,7 +463,8 @@ def is_multi_class(estimator):
 
 def learns_in_order(estimator):
     """Return whether an estimator goes through its samples one by one, in their order."""
-    return type(estimator).__module__.startswith("sklearn_sl.online.")
+    module = type(estimator).__module__
+    return module.startswith("sklearn_sl.online.") or module == "sklearn_sl.graph._online"
 
 
 def is_pairwise(estimator):

@@ -17,9 +17,15 @@ from sklearn_sl.graph._build import (
     mst_graph,
     shortest_path_tree,
 )
+from sklearn_sl.graph._eigenfunctions import EigenfunctionClassifier
+from sklearn_sl.graph._online import GraphOnlinePredictor
+from sklearn_sl.graph._spectral import SpectralBisection
 
 __all__ = [
+    "EigenfunctionClassifier",
     "GraphBuilder",
+    "GraphOnlinePredictor",
+    "SpectralBisection",
     "as_graph",
     "ball_graph",
     "combine_graphs",

@@ -38,11 +38,13 @@ ADDITIVE = [
     PassiveAggressiveRegressor(average=3),
 ]
 for_every_additive = pytest.mark.parametrize("model", ADDITIVE, ids=label)
-# Learners on vectors of numbers, which all have partial_fit.
+# Learners on vectors of numbers with a partial_fit; that on a graph needs the graph for it.
 ALL = [
     model
     for model in configurations(own=True)
-    if isinstance(model, OnlineMixin) and get_tags(model).input_tags.two_d_array
+    if isinstance(model, OnlineMixin)
+    and get_tags(model).input_tags.two_d_array
+    and hasattr(model, "partial_fit")
 ]
 
 
