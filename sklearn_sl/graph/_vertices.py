@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.base import clone
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -137,6 +138,7 @@ def label_codes(y, unlabelled):
     """
     y = column_or_1d(y, warn=True)
     marked = _marked(y, unlabelled)
+    assert_all_finite(y[~marked], input_name="y")
     check_classification_targets(y[~marked])
     if marked.all():
         raise ValueError(
