@@ -18,6 +18,10 @@ from sklearn_sl.graph._build import (
     shortest_path_tree,
 )
 from sklearn_sl.graph._eigenfunctions import EigenfunctionClassifier
+from sklearn_sl.graph._interpolation import (
+    LaplacianInterpolationClassifier,
+    LaplacianInterpolationRegressor,
+)
 from sklearn_sl.graph._online import GraphOnlinePredictor
 from sklearn_sl.graph._spectral import SpectralBisection
 
@@ -25,6 +29,8 @@ __all__ = [
     "EigenfunctionClassifier",
     "GraphBuilder",
     "GraphOnlinePredictor",
+    "LaplacianInterpolationClassifier",
+    "LaplacianInterpolationRegressor",
     "SpectralBisection",
     "as_graph",
     "ball_graph",

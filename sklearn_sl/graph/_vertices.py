@@ -121,7 +121,14 @@ def scaled_by_mass(W, mass):
     if np.all(mass == 1):
         return W
     diagonal = sp.diags_array(mass)
-    return sp.csr_array(diagonal @ W @ diagonal)
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = sp.csr_array(diagonal @ W @ diagonal)
+    if not (np.isfinite(scaled.data).all() and scaled.data.min(initial=1) > 0):
+        raise ValueError(
+            "The edges between samples of these weights overflow or vanish: divide sample_weight "
+            "by its mean."
+        )
+    return scaled
 
 
 # ---------------------------------------------------------------- labels

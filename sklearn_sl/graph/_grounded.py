@@ -1,0 +1,258 @@
+"""Solving with the Laplacian of a graph some of whose vertices are held, or tied to a ground.
+
+The matrix ``A = diag(a) - W`` has the weights ``W >= 0`` between free vertices beside its diagonal,
+and ``a_i`` is at least the sum of row ``i``: the rest leads to held vertices or to the ground.
+``A`` is a symmetric M-matrix, so its inverse has no negative entry. That gives a certificate: if
+``h`` has ``A h >= g a`` for some ``g > 0``, then ``A^-1 a <= h / g``, and a solution whose residual
+is at most ``e a`` in every place is wrong by at most ``e h / g`` there. With ``A h = a`` that ``h``
+is the number of steps that the random walk takes on average until it is held.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg, splu
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_sl._threads import for_each
+from sklearn_sl.graph import _sweeps
+
+# Multiplications of one compiled call, some 30 ms.
+CALL = 3e7
+# A small system is factorised: to the last digit, in no time.
+DIRECT_ORDER = 500
+# What the hitting times are good for needs no more than this relative residual.
+HITTING_TOL = 1e-3
+SOLVERS = ("auto", "lu", "cg", "amg", "consensus")
+
+
+@dataclass
+class Solution:
+    """The solution of a grounded system, and how good it is.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, n_sides)
+    residual : float
+        The largest ``|A x - b|_i / a_i``: how far a vertex is from the mean of its neighbours.
+    hitting_time : ndarray of shape (n,)
+        Bounds the steps that the random walk takes from each vertex until it is held.
+    solver : str
+    n_iter : int
+    """
+
+    x: np.ndarray
+    residual: float
+    hitting_time: np.ndarray
+    solver: str
+    n_iter: int
+
+    @property
+    def error_bound(self):
+        """Return a number that no entry of ``x`` is wrong by more than."""
+        longest = self.hitting_time.max(initial=0.0)
+        return 0.0 if self.residual == 0 else float(self.residual * longest)
+
+
+class GroundedSystem:
+    """The matrix ``diag(a) - W`` and its solvers.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Symmetric weights between free vertices.
+    a : ndarray of shape (n,)
+        The diagonal: the degrees, with what leads to held vertices, and the ground.
+    """
+
+    def __init__(self, W, a):
+        self.W, self.a = W, a
+        self.n = len(a)
+
+    def multiply(self, x):
+        """Return ``A x``."""
+        return self.a[:, None] * x - self.W @ x
+
+    def violation(self, x, b):
+        """Return ``(A x - b) / a``, how far each vertex is from the mean of its neighbours."""
+        return (self.multiply(x) - b) / self.a[:, None]
+
+    def solve(
+        self, b, *, solver="auto", tol=1e-6, max_iter=10_000, start=None, rng=None, watch=None
+    ):
+        """Solve ``A x = b`` for all columns of ``b``, and for the hitting times.
+
+        Parameters
+        ----------
+        b : ndarray of shape (n, n_sides)
+        solver : {"auto", "lu", "cg", "amg", "consensus"}
+        tol : float
+            The relative residual of iterative solvers; of "consensus" the largest change of a
+            vertex in one sweep.
+        start : ndarray of shape (n_sides,) or None
+            What the solution is everywhere, to begin with.
+        rng : RandomState
+            Chooses the vertices of "consensus".
+        watch : callable
+            Told ``x`` after each sweep of "consensus"; the end if it returns true.
+        """
+        if solver == "auto":
+            solver = "lu" if self.n <= DIRECT_ORDER else "cg"
+        start = np.zeros(b.shape[1]) if start is None else start
+        sides = np.column_stack([b, self.a])
+        x = np.empty_like(sides)
+        x[:, :-1], x[:, -1] = start, 0.0
+        tols = np.append(np.full(b.shape[1], tol), max(tol, HITTING_TOL))
+        if solver == "consensus":
+            n_iter, converged = self._solve_consensus(sides, x, tols, max_iter, rng, watch)
+        else:
+            n_iter, converged = getattr(self, f"_solve_{solver}")(sides, x, tols, max_iter)
+        if not converged:
+            warnings.warn(
+                f"The {solver} solver stopped after {n_iter} iterations with a relative residual "
+                f"above tol={tol:g}: increase max_iter or tol (residual_ and error_bound_ tell "
+                "how good the solution is).",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        residual = float(np.abs(self.violation(x[:, :-1], b)).max(initial=0.0))
+        return Solution(x[:, :-1], residual, self._bound_hitting(x[:, -1]), solver, n_iter)
+
+    def _bound_hitting(self, h):
+        """Return a proven upper bound of the hitting times; infinite if ``h`` proves nothing."""
+        least = np.min(self.multiply(h[:, None])[:, 0] / self.a, initial=1.0)
+        return h / least if least > 0 else np.full(self.n, np.inf)
+
+    # ------------------------------------------------------------ direct
+
+    def _solve_lu(self, b, x, tols, max_iter):
+        if self.n:
+            x[...] = self.factorise().solve(b)
+            # One step of refinement: the error of an M-matrix is that of its small pivots.
+            x += self.factor.solve(b - self.multiply(x))
+        return 1, True
+
+    def factorise(self):
+        """Return the sparse factorisation of ``A``."""
+        A = sp.csc_array(sp.diags_array(self.a) - self.W)
+        self.factor = splu(
+            A,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        return self.factor
+
+    # ------------------------------------------------------------ conjugate gradients
+
+    def _solve_cg(self, b, x, tols, max_iter):
+        scaled = _Scaled(self.W, self.a)
+        widths = np.array_split(np.arange(b.shape[1]), -(-b.shape[1] // _sweeps.MOST_SIDES))
+        outcomes = {}
+
+        def work(group):
+            columns = widths[group]
+            found, n_iter, converged = scaled.solve(
+                b[:, columns], x[:, columns], tols[columns], max_iter
+            )
+            x[:, columns] = found
+            outcomes[group] = n_iter, converged
+
+        for_each(work, range(len(widths)))
+        n_iters, converged = zip(*outcomes.values())
+        return max(1, *n_iters), all(converged)
+
+    # ------------------------------------------------------------ algebraic multigrid
+
+    def _solve_amg(self, b, x, tols, max_iter):
+        try:
+            from pyamg import smoothed_aggregation_solver
+        except ImportError:
+            raise ValueError("solver='amg' needs the package pyamg: pip install pyamg.") from None
+        A = sp.csr_matrix(sp.diags_array(self.a) - self.W)
+        preconditioner = smoothed_aggregation_solver(A).aspreconditioner()
+        most, converged = 1, True
+        for column in range(b.shape[1]):
+            steps = []
+            x[:, column], info = cg(
+                A,
+                b[:, column],
+                x[:, column],
+                rtol=tols[column],
+                maxiter=max_iter,
+                M=LinearOperator(A.shape, preconditioner.matvec, dtype=np.float64),
+                callback=steps.append,
+            )
+            most, converged = max(most, len(steps)), converged and info == 0
+        return most, converged
+
+    # ------------------------------------------------------------ consensus
+
+    def _solve_consensus(self, b, x, tols, max_iter, rng, watch):
+        """Let vertices chosen at random take the mean of their neighbours, again and again."""
+        n_sides = b.shape[1] - 1
+        # How long walks last would be seen last of all: it is solved for.
+        self._solve_cg(b[:, n_sides:], x[:, n_sides:], tols[n_sides:], max_iter)
+        walk = sp.csr_array(sp.diags_array(1 / self.a) @ self.W)
+        parts = walk.indptr.astype(np.int64), walk.indices.astype(np.int32), walk.data
+        drift = np.divide(b[:, :n_sides], self.a[:, None], order="C")
+        u = np.ascontiguousarray(x[:, :n_sides])
+        n_sweeps, largest = 0, np.inf if self.n else 0.0
+        step = max(1, int(CALL / (n_sides * (len(walk.data) / max(self.n, 1) + 8))))
+        while n_sweeps < max_iter and largest > tols[0]:
+            order = rng.randint(self.n, size=self.n, dtype=np.int64)
+            largest = max(
+                _sweeps.relax(*parts, drift, order[start : start + step], u)
+                for start in range(0, self.n, step)
+            )
+            n_sweeps += 1
+            if watch is not None and watch(u):
+                break
+        x[:, :n_sides] = u
+        return max(n_sweeps, 1), bool(largest <= tols[0])
+
+
+class _Scaled:
+    """The matrix ``I - S`` with ``S = a^-1/2 W a^-1/2``, as compiled code wants it."""
+
+    def __init__(self, W, a):
+        self.root = np.sqrt(a)
+        S = sp.csr_array(W, copy=True)
+        S.sort_indices()
+        row = np.repeat(self.root, np.diff(S.indptr))
+        S.data /= row
+        S.data /= self.root[S.indices]
+        self.indptr = S.indptr.astype(np.int64)
+        self.indices = S.indices.astype(np.int32)
+        self.data = S.data
+        self.middle = np.empty(len(a), dtype=np.int64)
+        _sweeps.find_middle(self.indptr, self.indices, self.middle)
+        self.matrix = S
+
+    def solve(self, b, x, tols, max_iter):
+        """Return the solution, the number of steps, and whether they were enough."""
+        parts = self.indptr, self.middle, self.indices, self.data
+        n, n_sides = b.shape
+        zeros = np.zeros((n, n_sides))
+        p, t, s = np.zeros_like(zeros), np.zeros_like(zeros), np.zeros_like(zeros)
+        b = np.divide(b, self.root[:, None], order="C")
+        begin = np.multiply(x, self.root[:, None], order="C")
+        r, y = np.empty_like(zeros), np.zeros_like(zeros)
+        _sweeps.solve_lower(*parts, b, zeros, s)
+        reference = np.einsum("ij,ij->j", s, s)
+        _sweeps.solve_lower(*parts, np.ascontiguousarray(b - begin + self.matrix @ begin), zeros, r)
+        norm = np.einsum("ij,ij->j", r, r)
+        target = tols**2 * np.maximum(reference, norm)
+        beta = np.zeros(n_sides)
+        n_taken, step = 0, max(1, int(CALL / (n_sides * (len(self.data) + 8 * n) + 1)))
+        while n_taken < max_iter:
+            asked = min(step, max_iter - n_taken)
+            taken = _sweeps.conjugate_gradients(*parts, target, asked, p, t, s, r, y, beta, norm)
+            n_taken += taken
+            if taken < asked:
+                break
+        _sweeps.solve_upper(*parts, y, s, t)
+        t += begin
+        return t / self.root[:, None], n_taken, bool(np.all(norm <= target))

@@ -1,0 +1,179 @@
+"""Interpolation on a graph as functions of numbers: harmonic values, soft ones, leave-one-out.
+
+With the Laplacian ``L``, values ``Y`` at the labelled vertices and their weights ``c``, the values
+``U`` of all vertices minimise ::
+
+    alpha = 0    trace(U'LU)  with  U = Y  at the labelled vertices
+    alpha > 0    sum over labelled i of c_i |U_i - Y_i|^2 + alpha trace(U'LU)
+
+The first is the limit of the second. Both are systems of a grounded graph: labelled vertices are
+held, or tied to their label by an edge of the weight ``c_i / alpha``.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn_sl.graph._adjacency import degrees
+from sklearn_sl.graph._grounded import GroundedSystem, Solution
+
+# Labels that are left out in one solve.
+LEFT_OUT = 64
+
+
+@dataclass
+class Problem:
+    """A graph with labels at some of its vertices.
+
+    Attributes
+    ----------
+    W : csr_array of shape (n, n)
+    Y : ndarray of shape (n, n_values)
+        The labels, whatever number where there is none.
+    label_mass : ndarray of shape (n,)
+        The weights ``c`` of the labels, zero where there is none.
+    component : ndarray of shape (n,)
+        The connected component of each vertex.
+    alpha : float
+    """
+
+    W: sp.csr_array
+    Y: np.ndarray
+    label_mass: np.ndarray
+    component: np.ndarray
+    alpha: float
+
+    def __post_init__(self):
+        self.labelled = self.label_mass > 0
+        n_labels = np.bincount(self.component[self.labelled], minlength=self.component.max() + 1)
+        self.reached = n_labels[self.component] > 0
+        # Labels without which their component has none.
+        self.lonely = self.labelled & (n_labels[self.component] == 1)
+        self.mean = self.label_mass @ self.Y / self.label_mass.sum()
+        self.degree = degrees(self.W)
+        self.free = np.flatnonzero(self.reached & (~self.labelled if self.hard else True))
+        self.held = np.flatnonzero(self.labelled)
+        self.to_held = self.W[self.held][:, self.free] if self.hard else None
+
+    def with_labels(self, Y):
+        """Return the problem with other labels at the same vertices."""
+        return replace(self, Y=Y)
+
+    @property
+    def hard(self):
+        """Whether the labels are kept to the letter."""
+        return self.alpha == 0
+
+    @property
+    def ground(self):
+        """Return the weights of the edges that tie labelled vertices to their labels."""
+        return self.label_mass / self.alpha
+
+    def system(self):
+        """Return the matrix of the free vertices."""
+        everything = len(self.free) == self.W.shape[0]
+        W = self.W if everything else self.W[self.free][:, self.free]
+        diagonal = self.degree[self.free]
+        return GroundedSystem(W, diagonal if self.hard else diagonal + self.ground[self.free])
+
+    def right_side(self):
+        """Return what the labels drive into the free vertices."""
+        if self.hard:
+            return np.ascontiguousarray(self.to_held.T @ self.Y[self.held])
+        return (self.ground[:, None] * np.where(self.labelled[:, None], self.Y, 0))[self.free]
+
+    def complete(self, x):
+        """Return the values of all vertices from those of the free ones."""
+        U = np.where(self.labelled[:, None], self.Y, self.mean)
+        U[self.free] = x
+        return U
+
+    def energy(self, U):
+        """Return ``trace(U'LU)``."""
+        # One side at a time would read the graph as often; differences lose no digits.
+        row = np.repeat(np.arange(self.W.shape[0]), np.diff(self.W.indptr))
+        total, step = 0.0, 2**18
+        for start in range(0, len(row), step):
+            part = slice(start, start + step)
+            difference = U[row[part]] - U[self.W.indices[part]]
+            total += 0.5 * float(self.W.data[part] @ np.einsum("ij,ij->i", difference, difference))
+        return total
+
+
+def interpolate(problem, **options):
+    """Return the values of all vertices, and the solution of the system that they come from."""
+    system = problem.system()
+    solution = system.solve(problem.right_side(), start=problem.mean, **options)
+    return problem.complete(solution.x), solution
+
+
+def hitting_times(problem, solution: Solution):
+    """Return the mean number of steps of the random walk from each vertex to a label.
+
+    Zero at held vertices and infinite where there is no label to be reached.
+    """
+    times = np.where(problem.reached, 0.0, np.inf)
+    times[problem.free] = solution.hitting_time
+    return times
+
+
+def leave_one_out(problem, U, **options):
+    """Return the values at the labelled vertices, each without its own label.
+
+    Let ``S = L_ll - L_lu L_uu^-1 L_ul`` be what is left of the Laplacian on the labelled vertices
+    ``l`` when the others ``u`` are eliminated. Without its label, vertex ``i`` takes the value at
+    which no current flows into it: ``Y_i - (S Y)_i / S_ii``. With soft labels, ``U = H Y`` and the
+    value is ``(U_i - H_ii Y_i) / (1 - H_ii)``. Where no other label is left in the component, the
+    value is the mean of all other labels.
+
+    Parameters
+    ----------
+    problem : Problem
+    U : ndarray of shape (n, n_values)
+        The interpolated values.
+    **options
+        Of :meth:`GroundedSystem.solve`.
+    """
+    held, Y = problem.held, problem.Y[problem.held]
+    diagonal = _own_response(problem, **options)
+    if problem.hard:
+        # Currents that flow out of the labelled vertices.
+        flow = problem.degree[held, None] * Y - problem.W[held] @ U
+        left_out = Y - flow / np.where(diagonal > 0, diagonal, 1)[:, None]
+    else:
+        share = diagonal[:, None]
+        left_out = (U[held] - share * Y) / np.where(share < 1, 1 - share, 1)
+    lonely = problem.lonely[held] | (diagonal <= 0 if problem.hard else diagonal >= 1)
+    left_out[lonely] = _means_of_others(problem)[lonely]
+    # What is left out is a mean of the other labels.
+    return np.clip(left_out, Y.min(axis=0), Y.max(axis=0))
+
+
+def _own_response(problem, **options):
+    """Return ``S_ii``, or ``H_ii``, of each labelled vertex."""
+    system, held = problem.system(), problem.held
+    own = problem.degree[held].copy() if problem.hard else np.empty(len(held))
+    place = np.full(problem.W.shape[0], -1)
+    place[problem.free] = np.arange(len(problem.free))
+    for start in range(0, len(held), LEFT_OUT):
+        part = slice(start, min(start + LEFT_OUT, len(held)))
+        if problem.hard:
+            sides = problem.to_held[part].T.toarray()
+            x = system.solve(sides, **options).x
+            own[part] -= np.einsum("ij,ij->j", sides, x)
+        else:
+            columns = np.arange(part.stop - start)
+            sides = np.zeros((len(problem.free), len(columns)))
+            sides[place[held[part]], columns] = problem.ground[held[part]]
+            own[part] = system.solve(sides, **options).x[place[held[part]], columns]
+    return own
+
+
+def _means_of_others(problem):
+    """Return, for each labelled vertex, the mean of the labels of all others."""
+    mass, Y = problem.label_mass[problem.held], problem.Y[problem.held]
+    rest = mass.sum() - mass
+    others = mass @ Y - mass[:, None] * Y
+    alone = rest <= 1e-12 * mass.sum()
+    return np.where(alone[:, None], problem.mean, others / np.where(alone, 1, rest)[:, None])

@@ -1,0 +1,635 @@
+"""Laplacian interpolation: labels that spread along the edges of a graph."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._grounded import SOLVERS
+from sklearn_sl.graph._harmonic import Problem, hitting_times, interpolate, leave_one_out
+from sklearn_sl.graph._vertices import (
+    GraphClassifierMixin,
+    GraphMixin,
+    check_target,
+    flag_unreached,
+)
+
+TINY = np.finfo(np.float64).tiny
+
+
+class InterpolationMixin:
+    """The parameters of the solver, and the certificates."""
+
+    _solver_constraints = {
+        "solver": [StrOptions(set(SOLVERS))],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+    _alpha_constraint = {"alpha": [Interval(Real, 0, None, closed="left")]}
+
+    def _interpolate(self, problem):
+        """Return the values of all vertices; sets the certificates."""
+        curve = []
+        with Progress(self, name="sweep", total=self.max_iter) as progress:
+
+            def watch(x):
+                with progress.step():
+                    curve.append(problem.energy(problem.complete(x)))
+                return progress.stop
+
+            U, solution = interpolate(problem, watch=watch, **self._solver_options)
+            if not curve:
+                with progress.step():
+                    pass
+        if solution.solver == "consensus":
+            self.energy_curve_ = np.array(curve)
+        self.residual_, self.error_bound_ = solution.residual, solution.error_bound
+        self.solver_, self.n_iter_ = solution.solver, solution.n_iter
+        self._hitting_time = hitting_times(problem, solution)
+        return U
+
+    @property
+    def _solver_options(self):
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "rng": check_random_state(self.random_state),
+        }
+
+    def _set_hitting_time(self, vertices):
+        """Set the hitting times at the samples; those of weight zero are NaN."""
+        at_vertices = vars(self).pop("_hitting_time")
+        present = vertices.vertex >= 0
+        self.hitting_time_ = np.where(present, at_vertices[np.maximum(vertices.vertex, 0)], np.nan)
+
+    def _keep_problem(self, problem):
+        """Keep what leaving out needs, besides the graph."""
+        self._labels = problem.Y[problem.held]
+        self._held, self._label_mass = problem.held, problem.label_mass[problem.held]
+        self._component = problem.component
+
+    def _kept_problem(self):
+        n = self.graph_.shape[0]
+        Y, label_mass = np.zeros((n, self._labels.shape[1])), np.zeros(n)
+        Y[self._held], label_mass[self._held] = self._labels, self._label_mass
+        return Problem(self.graph_, Y, label_mass, self._component, self._fitted_alpha)
+
+    @property
+    def _fitted_alpha(self):
+        return self.alpha
+
+    def _left_out_at_samples(self):
+        """Return the left-out values at the samples; NaN at those without a label."""
+        problem = self._kept_problem()
+        options = self._solver_options
+        if options["solver"] == "consensus":
+            options["solver"] = "cg"
+        U, _ = interpolate(problem, **options)
+        values = np.full((problem.W.shape[0], U.shape[1]), np.nan)
+        values[problem.held] = leave_one_out(problem, U, **options)
+        at_samples = values[np.maximum(self.vertex_, 0)]
+        at_samples[self.vertex_ < 0] = np.nan
+        return at_samples
+
+
+class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
+    """Classes by interpolation of their indicators."""
+
+    def _solve(self, vertices, problem):
+        """Set the distributions and the certificates."""
+        F = self._all_classes(problem)
+        self.energy_ = problem.energy(F)
+        self._set_hitting_time(vertices)
+        self._set_distributions(vertices, self._with_class_mass(F, vertices, problem))
+        self._keep_problem(problem)
+
+    def _all_classes(self, problem):
+        """Return the distributions of all vertices; but for consensus one class follows."""
+        if problem.Y.shape[1] > 1 and self.solver != "consensus":
+            U = self._interpolate(problem.with_labels(problem.Y[:, :-1]))
+            U = np.column_stack([U, 1 - U.sum(axis=1)])
+        else:
+            U = self._interpolate(problem)
+        return as_distributions(U)
+
+    def _with_class_mass(self, F, vertices, problem):
+        """Return the distributions, scaled to the wanted shares of the classes."""
+        if self.class_mass is None:
+            return F
+        shares = check_shares(self.class_mass, self.prior_)
+        free = problem.reached & ~problem.labelled
+        present = vertices.mass[free] @ F[free]
+        factors = np.divide(shares, present, out=np.zeros_like(shares), where=present > 0)
+        scaled = F[free] * factors
+        totals = scaled.sum(axis=1, keepdims=True)
+        F = F.copy()
+        F[free] = np.divide(scaled, totals, out=F[free], where=totals > 0)
+        return F
+
+    def leave_one_out(self):
+        """Return the distributions that the labelled samples would have without their labels.
+
+        In closed form: the graph is reduced to its labelled vertices, on which leaving out one
+        label takes one division. That needs a solve for each label. The label of a vertex is
+        left out with all samples that are equal to it.
+
+        Returns
+        -------
+        distributions : ndarray of shape (n_samples, n_classes)
+            Before any class mass normalisation; NaN for samples without a label.
+        """
+        check_is_fitted(self)
+        return as_distributions(self._left_out_at_samples())
+
+
+class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMixin):
+    """Numbers by interpolation."""
+
+    def _training_problem(self, X, y, sample_weight, alpha, **graph_params):
+        """Return the vertices and the problem of targets measured from their mean, in one unit."""
+        check_target(self, y)
+        vertices = self._graph_vertices(X, sample_weight, **graph_params)
+        y = check_targets(y)
+        check_consistent_length(vertices.vertex, y)
+        self._ravel, y = y.ndim == 1, y.reshape(len(y), -1)
+        given = (vertices.vertex >= 0) & ~np.isnan(y[:, 0])
+        if not given.any():
+            raise ValueError("All samples are without a target: at least one number is needed.")
+        at, weight = vertices.vertex[given], vertices.weight[given]
+        vertices.label_mass = np.bincount(at, weights=weight, minlength=vertices.n_vertices)
+        scale = max(np.abs(y[given]).max(), TINY)
+        shift = weight @ (y[given] / scale) / weight.sum()
+        centred = y[given] / scale - shift
+        unit = max(np.abs(centred).max(), TINY)
+        Y = np.column_stack(
+            [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
+        )
+        Y /= unit * np.where(vertices.label_mass > 0, vertices.label_mass, 1)[:, None]
+        self._unit = scale * unit, scale * shift
+        vertices.find_reached(vertices.label_mass > 0)
+        self.component_without_label_ = flag_unreached(vertices, "the mean of the targets")
+        return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
+
+    def _solve(self, vertices, problem):
+        """Set the values and the certificates."""
+        scale, shift = self._unit
+        U = self._interpolate(problem)
+        self.residual_ *= scale
+        self.error_bound_ *= scale
+        with np.errstate(over="ignore"):
+            self.energy_ = float(problem.energy(U) * np.float64(scale) ** 2)
+            if "energy_curve_" in vars(self):
+                self.energy_curve_ = self.energy_curve_ * np.float64(scale) ** 2
+        self.mean_ = float(shift[0]) if self._ravel else shift
+        self._default = shift
+        self._set_hitting_time(vertices)
+        self.transduction_ = squeezed(self._keep(vertices, shift + scale * U), self._ravel)
+        self._keep_problem(problem)
+
+    def predict(self, X):
+        """Return the values at samples.
+
+        A sample that equals a training sample has the value of that vertex, any other one the mean
+        over its neighbours in the graph, by the weights of its edges. One without a neighbour has
+        the mean of the targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; weights between samples and training vertices, of shape
+            (n_samples, n_training_samples), if the affinity is "precomputed".
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The values.
+        """
+        return squeezed(self._values_at(X), self._ravel)
+
+    def leave_one_out(self):
+        """Return the values that the samples with a target would have without it.
+
+        In closed form: the graph is reduced to its labelled vertices, on which leaving out one
+        target takes one division. That needs a solve for each target. The target of a vertex is
+        left out with all samples that are equal to it.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            NaN for samples without a target.
+        """
+        check_is_fitted(self)
+        scale, shift = self._unit
+        return squeezed(shift + scale * self._left_out_at_samples(), self._ravel)
+
+
+class LaplacianInterpolationClassifier(
+    EstimatorMixin, InterpolationClassifierMixin, ClassifierMixin, BaseEstimator
+):
+    """Classification by harmonic functions on a graph: few labels and many samples without.
+
+    With the indicators ``Y`` of the classes at labelled vertices, the distributions ``U`` of all
+    vertices minimise the energy ``trace(U'LU) = sum of w_ij |U_i - U_j|^2 over the edges``, where
+    ``L`` is the Laplacian of the graph ::
+
+        alpha = 0    subject to  U = Y  at the labelled vertices
+        alpha > 0    alpha trace(U'LU) + sum over labelled i of c_i |U_i - Y_i|^2
+
+    With ``alpha = 0`` each vertex without a label is the mean of its neighbours, and ``U_ik`` is
+    the probability that a random walk from vertex ``i`` meets its first label in class ``k``. The
+    system is solved, sparse and for all classes at once, to a residual that is reported. See the
+    :ref:`user guide <graph>`.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        How little the labels are trusted; 0 keeps them.
+
+    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
+        by a :class:`GraphBuilder`, whose own parameters count then.
+
+    n_neighbors : int, default=10
+        The number of neighbours, for "knn".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+
+    class_mass : {None, "prior"} or array-like of shape (n_classes,), default=None
+        The shares of the classes among the samples without a label. If they are given, or "prior",
+        the shares among the labels, the distributions of these samples are scaled class by class
+        such that they have these shares on average, before their rows are made to add up to one
+        (class mass normalisation [1]_).
+
+    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
+        Conjugate gradients preconditioned by both triangles of the matrix, a sparse
+        factorisation, conjugate gradients preconditioned by algebraic multigrid (needs pyamg), or
+        the slow but local rule that a vertex chosen at random takes the mean of its neighbours.
+        "auto" factorises small systems, and is "cg" for others.
+
+    tol : float, default=1e-6
+        The relative residual at which iterations end; for "consensus" the largest change in a
+        sweep.
+
+    max_iter : int, default=10000
+        The most iterations, or sweeps of "consensus".
+
+    unlabelled : label, None or "auto", default="auto"
+        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
+        only labels are -1 and 1, which are two classes then. None: all samples have labels.
+
+    random_state : int, RandomState instance or None, default=None
+        The choice of vertices, for "consensus".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    transduction_ : ndarray of shape (n_samples,)
+        The class of each training sample.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distribution of labels at each training sample.
+
+    graph_ : csr_array of shape (n_vertices, n_vertices)
+        The graph. Its vertices are the distinct samples of non-zero weight.
+
+    vertex_ : ndarray of shape (n_samples,)
+        The vertex of each training sample, -1 for samples of weight zero.
+
+    prior_ : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a sample is in a connected component without a label; these have the distribution
+        ``prior_``.
+
+    energy_ : float
+        The energy of the solution, before any class mass normalisation.
+
+    energy_curve_ : ndarray of shape (n_iter_,)
+        The energy after each sweep, for "consensus" only. It never increases.
+
+    residual_ : float
+        The largest difference between a vertex and what its neighbours and its label make of it.
+
+    error_bound_ : float
+        A number that no entry of the solution is wrong by more than: ``residual_`` times the
+        longest hitting time.
+
+    hitting_time_ : ndarray of shape (n_samples,)
+        How many steps a random walk from each sample takes on average until it meets a label: zero
+        at kept labels, infinite where there is none, NaN for samples of weight zero.
+
+    solver_ : str
+        The solver in use.
+
+    n_iter_ : int
+        The number of iterations.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LaplacianInterpolationClassifierCV : Chooses the graph and ``alpha`` by leave-one-out.
+    LabelPropagation : The same on scikit-learn's graphs, with scikit-learn's parameters.
+
+    References
+    ----------
+    .. [1] X. Zhu, Z. Ghahramani and J. Lafferty, "Semi-supervised learning using Gaussian fields
+       and harmonic functions", ICML 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn_sl.graph import LaplacianInterpolationClassifier
+    >>> X, y = make_moons(200, noise=0.05, random_state=0)
+    >>> few = np.full(200, -1)
+    >>> few[[0, 1]] = y[[0, 1]]  # one label of each moon
+    >>> model = LaplacianInterpolationClassifier().fit(X, few)
+    >>> float((model.transduction_ == y).mean())
+    1.0
+    """
+
+    _compare_grid = {"n_neighbors": [5, 10, 20]}
+    _parameter_constraints = {
+        **InterpolationMixin._alpha_constraint,
+        **GraphClassifierMixin._graph_constraints,
+        **InterpolationMixin._solver_constraints,
+        "class_mass": [StrOptions({"prior"}), "array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=0.0,
+        *,
+        affinity="knn",
+        n_neighbors=10,
+        weight="gaussian",
+        scale="self-tuning",
+        class_mass=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=10_000,
+        unlabelled="auto",
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.scale = scale
+        self.class_mass = class_mass
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.unlabelled = unlabelled
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Spread the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, with and without labels; a symmetric matrix of edge weights, of shape
+            (n_samples, n_samples), if the affinity is "precomputed".
+
+        y : array-like of shape (n_samples,)
+            The classes, and the mark of samples without a label.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: an integer weight is the same as repeated samples, a weight of zero the same
+            as a removed sample.
+
+        Returns
+        -------
+        self : LaplacianInterpolationClassifier
+            The fitted estimator.
+        """
+        vertices, Y, _ = self._training_vertices(X, y, sample_weight)
+        problem = Problem(vertices.W, Y, vertices.label_mass, vertices.component, self.alpha)
+        self._solve(vertices, problem)
+        return self
+
+
+class LaplacianInterpolationRegressor(
+    EstimatorMixin, InterpolationRegressorMixin, RegressorMixin, BaseEstimator
+):
+    """Regression by harmonic functions on a graph: few targets and many samples without.
+
+    With the targets ``y`` at labelled vertices, the values ``u`` of all vertices minimise the
+    energy ``u'Lu = sum of w_ij (u_i - u_j)^2 over the edges``, where ``L`` is the Laplacian of the
+    graph ::
+
+        alpha = 0    subject to  u = y  at the labelled vertices
+        alpha > 0    alpha u'Lu + sum over labelled i of c_i (u_i - y_i)^2
+
+    With ``alpha = 0`` each vertex without a target is the mean of its neighbours: the voltage of a
+    network of resistors. See the :ref:`user guide <graph>`.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        How little the targets are trusted; 0 keeps them.
+
+    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
+        by a :class:`GraphBuilder`, whose own parameters count then.
+
+    n_neighbors : int, default=10
+        The number of neighbours, for "knn".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+
+    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
+        How the system is solved; see :class:`LaplacianInterpolationClassifier`.
+
+    tol : float, default=1e-6
+        The relative residual at which iterations end; for "consensus" the largest change in a
+        sweep, in units of the range of the targets.
+
+    max_iter : int, default=10000
+        The most iterations, or sweeps of "consensus".
+
+    random_state : int, RandomState instance or None, default=None
+        The choice of vertices, for "consensus".
+
+    Attributes
+    ----------
+    transduction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The value of each training sample.
+
+    graph_ : csr_array of shape (n_vertices, n_vertices)
+        The graph. Its vertices are the distinct samples of non-zero weight.
+
+    vertex_ : ndarray of shape (n_samples,)
+        The vertex of each training sample, -1 for samples of weight zero.
+
+    mean_ : float or ndarray of shape (n_targets,)
+        The mean of the targets.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a sample is in a connected component without a target; these have the value
+        ``mean_``.
+
+    energy_ : float
+        The energy of the solution, summed over the targets.
+
+    energy_curve_ : ndarray of shape (n_iter_,)
+        The energy after each sweep, for "consensus" only. It never increases.
+
+    residual_ : float
+        The largest difference between a vertex and what its neighbours and its target make of it.
+
+    error_bound_ : float
+        A number that no value of the solution is wrong by more than.
+
+    hitting_time_ : ndarray of shape (n_samples,)
+        How many steps a random walk from each sample takes on average until it meets a target:
+        zero at kept targets, infinite where there is none, NaN for samples of weight zero.
+
+    solver_ : str
+        The solver in use.
+
+    n_iter_ : int
+        The number of iterations.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LaplacianInterpolationRegressorCV : Chooses the graph and ``alpha`` by leave-one-out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.graph import LaplacianInterpolationRegressor, graph_from_edges
+    >>> path = graph_from_edges([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]])
+    >>> model = LaplacianInterpolationRegressor(affinity="precomputed")
+    >>> model.fit(path, [0, np.nan, np.nan, np.nan, np.nan, 1]).transduction_
+    array([0. , 0.2, 0.4, 0.6, 0.8, 1. ])
+    """
+
+    _compare_grid = {"n_neighbors": [5, 10, 20]}
+    _parameter_constraints = {
+        **InterpolationMixin._alpha_constraint,
+        **GraphMixin._graph_constraints,
+        **InterpolationMixin._solver_constraints,
+    }
+
+    def __init__(
+        self,
+        alpha=0.0,
+        *,
+        affinity="knn",
+        n_neighbors=10,
+        weight="gaussian",
+        scale="self-tuning",
+        solver="auto",
+        tol=1e-6,
+        max_iter=10_000,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.scale = scale
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Spread the targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, with and without targets; a symmetric matrix of edge weights, of shape
+            (n_samples, n_samples), if the affinity is "precomputed".
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets; NaN, in all columns, marks samples without.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: an integer weight is the same as repeated samples, a weight of zero the same
+            as a removed sample.
+
+        Returns
+        -------
+        self : LaplacianInterpolationRegressor
+            The fitted estimator.
+        """
+        vertices, problem = self._training_problem(X, y, sample_weight, self.alpha)
+        self._solve(vertices, problem)
+        return self
+
+
+# ---------------------------------------------------------------- functions
+
+
+def check_targets(y):
+    """Return targets as floats in which a row is a number or NaN throughout."""
+    y = check_array(
+        y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
+    )
+    missing = np.isnan(y)
+    if y.ndim > 1 and np.any(missing.any(axis=1) != missing.all(axis=1)):
+        raise ValueError(
+            "Some samples have only some of their targets: NaN in y marks samples without any. Fit "
+            "one model for each target."
+        )
+    return y
+
+
+def as_distributions(F):
+    """Return rows that are distributions but for rounding as such."""
+    F = np.clip(F, 0, 1)
+    return F / F.sum(axis=1, keepdims=True)
+
+
+def check_shares(class_mass, prior):
+    """Return the wanted shares of the classes, which add up to one."""
+    if isinstance(class_mass, str):
+        return prior
+    shares = check_array(class_mass, ensure_2d=False, dtype=np.float64, input_name="class_mass")
+    if shares.shape != prior.shape or shares.min() < 0 or not shares.sum() > 0:
+        raise ValueError(
+            f"class_mass must be {len(prior)} non-negative numbers, one for each class and not all "
+            f"zero; got {class_mass!r}."
+        )
+    return shares / shares.sum()
+
+
+def squeezed(values, ravel):
+    """Return a column as a vector if the targets were a vector."""
+    return values[:, 0] if ravel else values
