@@ -331,15 +331,18 @@ def test_threads_predict_as_one_does(estimator):
         assert_same_outputs(said, outputs(model, block), **EXACT)
 
 
-@for_every_weighted_configuration
+@pytest.mark.parametrize(
+    "estimator",
+    [m for m in configurations(own=True) if takes_weights(m) and hasattr(m, "score")],
+    ids=label,
+)
 def test_sample_weight_is_routed_through_a_grid_search(estimator, rng):
     data = problem(estimator)
     weight = rng.uniform(0, 4, len(data.y))
     folds = KFold(3)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = clone(estimator).set_fit_request(sample_weight=True)
-        if hasattr(estimator, "score"):
-            routed.set_score_request(sample_weight=True)
+        routed.set_score_request(sample_weight=True)
         search = GridSearchCV(routed, {}, cv=folds).fit(data.X, data.y, sample_weight=weight)
     by_hand = [
         weighted_score(estimator, data, weight, train, test) for train, test in folds.split(data.X)
@@ -420,6 +423,8 @@ LONG_FITS = {
     "Hedge": [({}, 60_000, 20)],
     "FixedShare": [({"prediction": "vovk"}, 60_000, 20)],
     "Halving": [({"max_iter": 30}, 40_000, 20)],
+    "EigenfunctionClassifier": [({}, 400_000, 20)],
+    "SpectralBisection": [({"solver": "cg"}, 20_000, 3)],
     "DisjunctionWeightedMajority": [({"n_literals": 3}, 3000, 40)],
 }
 

@@ -91,7 +91,7 @@ def principal_axes(X, weight):
 
 def coordinates(X, mean, axes):
     """Return a block of samples in the rotated coordinates."""
-    return (np.clip(X, -HUGE, HUGE).astype(np.float64) - mean) @ axes.T
+    return (np.clip(X.astype(np.float64), -HUGE, HUGE) - mean) @ axes.T
 
 
 def bin_ranges(X, weight, mean, axes, variance):
