@@ -22,6 +22,7 @@ from sklearn_sl.graph._interpolation import (
     LaplacianInterpolationClassifier,
     LaplacianInterpolationRegressor,
 )
+from sklearn_sl.graph._label_propagation import LabelPropagation, LabelSpreading
 from sklearn_sl.graph._online import GraphOnlinePredictor
 from sklearn_sl.graph._spectral import SpectralBisection
 
@@ -29,6 +30,8 @@ __all__ = [
     "EigenfunctionClassifier",
     "GraphBuilder",
     "GraphOnlinePredictor",
+    "LabelPropagation",
+    "LabelSpreading",
     "LaplacianInterpolationClassifier",
     "LaplacianInterpolationRegressor",
     "SpectralBisection",

@@ -1,0 +1,368 @@
+"""Random walks that end at labels: who reaches one, and which one with which probability.
+
+The systems are ``(D - A) x = b`` with ``A >= 0``, ``b >= 0`` and a diagonal ``D`` that is at least
+the sum of each row of ``A``. Large ones are iterated. Small ones, and those on which the iteration
+fails, are eliminated without a single subtraction (Grassmann, Taksar and Heyman): every number of
+the solution has full relative accuracy, however weak the ties to the labels are.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+PANEL = 64
+# Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
+CALL = 5e8
+# Up to these orders elimination is about as fast as iteration.
+DIRECT_DENSE, DIRECT_SPARSE = 3000, 500
+# Up to this order a sparse matrix is made dense if the iteration fails.
+LARGEST_ELIMINATED = 5000
+# The iteration goes on to this part of the tolerance, or to the rounding errors of all rows.
+AIM, ROUNDING = 1e-3, 1e-13
+# Smaller sums are no sums: what is left of them is of few digits.
+TINY = 1e-290
+# Walks of more steps than that are preconditioned by the walk between groups of vertices.
+LONG_WALK, GROUP_SIZE, MAX_GROUPS = 10, 20, 2500
+
+
+@dataclass
+class Solution:
+    """Label distributions, of any sum, and how they were obtained."""
+
+    F: np.ndarray
+    residual: float
+    n_iter: int
+    converged: bool
+
+
+# ---------------------------------------------------------------- who reaches a label
+
+
+def hops_to(A, targets):
+    """Return the least number of edges from each vertex to a target; -1 if there is no way.
+
+    An edge leads from ``i`` to ``j`` where ``A[i, j] > 0``.
+    """
+    hops = np.where(targets, 0, -1)
+    into = A.T.tocsr() if sp.issparse(A) else None
+    frontier, n_hops = np.flatnonzero(targets), 0
+    while len(frontier):
+        n_hops += 1
+        if into is None:
+            rows = np.flatnonzero(hops < 0)
+            frontier = rows[_any_edge(A, rows, frontier)]
+        else:
+            rows = np.unique(into[frontier].indices)
+            frontier = rows[hops[rows] < 0]
+        hops[frontier] = n_hops
+    return hops
+
+
+def _any_edge(A, rows, cols):
+    """Return whether each of the rows of a dense matrix has an edge to one of the columns."""
+    found = np.zeros(len(rows), dtype=bool)
+    for part in _row_blocks(len(rows), 10 * len(cols)):
+        found[part] = (A[np.ix_(rows[part], cols)] > 0).any(axis=1)
+    return found
+
+
+def _row_blocks(n_rows, work, multiple=1):
+    """Return slices of rows that make a bounded call each, of ``work`` multiplications a row."""
+    step = max(1, int(CALL / max(work, 1) / multiple)) * multiple
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+# ---------------------------------------------------------------- two systems
+
+
+def harmonic(A, labelled, Y, tol, max_iter, progress):
+    """Return the distribution of the label at which a random walk on ``A`` ends, by its start.
+
+    ``u = Y`` at the labelled vertices, and ``u_i = sum_j A_ij u_j / sum_j A_ij`` at the others,
+    ``j`` over the vertices that can reach a label; a row of zeros where no label can be reached.
+    The diagonal of ``A`` must be zero.
+    """
+    hops = hops_to(A, labelled)
+    inner, outer = np.flatnonzero(hops > 0), np.flatnonzero(labelled)
+    F = Y.copy()
+    if not len(inner):
+        return Solution(F, 0.0, 1, True)
+    among = _submatrix(A, inner, inner)
+    b = _submatrix(A, inner, outer) @ Y[outer]
+    loss = b.sum(axis=1)
+    degree = _row_sums(among) + loss
+    walk = Walk(among, 1 / degree, np.ones(len(inner)), b / degree[:, None])
+    u, n_iter = None, 1
+    if _is_large(among):
+        precondition = _coarse_correction(walk) if hops.max() > LONG_WALK else None
+        u, n_iter = bicgstab(walk, tol, max_iter + hops.max(), progress, precondition)
+    if u is None or (not _is_distribution(walk, u, tol) and _can_eliminate(among)):
+        u = eliminate(among, loss, b)
+    converged = _is_distribution(walk, u, tol)
+    F[inner] = normalised(u)
+    return Solution(F, walk.change(F[inner]), n_iter, converged)
+
+
+def _is_distribution(walk, u, tol):
+    """Return whether ``u`` solves the equation, and sums to one: an error would show there."""
+    tol = max(tol, ROUNDING * len(u))
+    return walk.change(u) <= tol and np.abs(u.sum(axis=1) - 1).max() <= tol
+
+
+def spreading(A, Y, alpha, tol, max_iter, progress):
+    """Return the solution of ``F = alpha S F + (1 - alpha) Y``.
+
+    ``S = D^-1/2 A D^-1/2`` with the sums of the columns of ``A`` in ``D``, or one where they
+    vanish. The diagonal of ``A`` must be zero.
+    """
+    degree = _row_sums(A.T)
+    root = np.sqrt(np.where(degree > 0, degree, 1))
+    walk = Walk(A, alpha / root, 1 / root, (1 - alpha) * Y)
+    goal = max(tol, ROUNDING * len(Y))
+    # A step goes one edge further, and after that the changes shrink by alpha.
+    budget = max_iter + hops_to(A, Y.any(axis=1)).max()
+    F, n_iter = None, 1
+    if math.log(goal / len(Y)) / math.log(alpha) <= max_iter:
+        F, n_iter = fixed_point(walk, walk.b, tol, budget, progress)
+    elif _is_large(A) or not is_symmetric(A):
+        F, n_iter = bicgstab(walk, tol, budget, progress)
+        if walk.change(F) > goal and not (_can_eliminate(A) and is_symmetric(A)):
+            # What is tiny beside other samples is noise so far; these steps subtract nothing.
+            F, more = fixed_point(walk, np.maximum(F, 0), tol, budget, progress)
+            n_iter += more
+    if F is None or (walk.change(F) > goal and _can_eliminate(A) and is_symmetric(A)):
+        loss = root**2 / alpha - degree
+        F = root[:, None] * eliminate(A, loss, (1 / alpha - 1) * root[:, None] * Y)
+    residual = walk.change(F)
+    return Solution(F, residual, n_iter, residual <= goal)
+
+
+def _is_large(A):
+    return A.shape[0] > (DIRECT_SPARSE if sp.issparse(A) else DIRECT_DENSE)
+
+
+def _can_eliminate(A):
+    return not sp.issparse(A) or A.shape[0] <= LARGEST_ELIMINATED
+
+
+def _submatrix(A, rows, cols):
+    return A[rows][:, cols] if sp.issparse(A) else A[np.ix_(rows, cols)]
+
+
+def _row_sums(A):
+    return np.asarray(A.sum(axis=1)).ravel()
+
+
+def is_symmetric(A):
+    """Return whether a matrix equals its transpose, entry by entry."""
+    if sp.issparse(A):
+        return (A != A.T).nnz == 0
+    blocks = _row_blocks(len(A), 10 * len(A))
+    return all(np.array_equal(A[part], A[:, part].T) for part in blocks)
+
+
+def normalised(F):
+    """Return non-negative rows of sum one; a row without a positive number becomes zero."""
+    F = np.maximum(F, 0)
+    total = F.sum(axis=1, keepdims=True)
+    return np.divide(F, total, out=np.zeros_like(F), where=total > TINY)
+
+
+# ---------------------------------------------------------------- iteration
+
+
+@dataclass
+class Walk:
+    """The equation ``x = left * (A @ (right * x)) + b``."""
+
+    A: np.ndarray | sp.csr_array
+    left: np.ndarray
+    right: np.ndarray
+    b: np.ndarray
+
+    def move(self, x):
+        """Return ``left * (A @ (right * x))``."""
+        x = self.right[:, None] * x
+        n_stored = self.A.nnz / len(x) if sp.issparse(self.A) else len(x)
+        blocks = _row_blocks(len(x), 4 * n_stored * x.shape[1])
+        if len(blocks) == 1:
+            return self.left[:, None] * (self.A @ x)
+        return self.left[:, None] * np.concatenate([self.A[part] @ x for part in blocks])
+
+    def step(self, x):
+        """Return the right-hand side of the equation."""
+        return self.move(x) + self.b
+
+    def change(self, x):
+        """Return the sum over the rows of what a step changes, relative to the sum of the row."""
+        return relative_change(self.step(x) - x, x)
+
+
+def relative_change(change, x):
+    """Return ``sum_i |change_i| / |x_i|`` in the norm of sums; one for what was nothing."""
+    change, total = np.abs(change).sum(axis=1), np.abs(x).sum(axis=1)
+    ratio = np.divide(change, total, out=np.ones_like(change), where=total > TINY)
+    return float(np.sum(ratio, where=change > TINY))
+
+
+def fixed_point(walk, x, tol, max_iter, progress):
+    """Iterate ``x = walk.step(x)``, which subtracts nothing."""
+    goal = max(AIM * tol, ROUNDING * len(x))
+    n_iter, change = 0, np.inf
+    while change > goal and n_iter < max_iter and not progress.stop:
+        with progress.step():
+            new, n_iter = walk.step(x), n_iter + 1
+        change, x = relative_change(new - x, new), new
+    return x, n_iter
+
+
+def bicgstab(walk, tol, max_iter, progress, precondition=None):
+    """Solve ``x = walk.step(x)`` by stabilised biconjugate gradients, one system per column.
+
+    Starts again from where it is if rounding has made its account of the residual wrong.
+    """
+    x, n_iter, goal = np.zeros_like(walk.b), 0, max(AIM * tol, ROUNDING * len(walk.b))
+    precondition = precondition or (lambda z: z)
+    while n_iter < max_iter and walk.change(x) > goal and not progress.stop:
+        residual = walk.step(x) - x
+        shadow, direction = residual, residual
+        rho = _inner(shadow, residual)
+        while n_iter < max_iter and not progress.stop:
+            with progress.step():
+                n_iter += 1
+                p = precondition(direction)
+                v = p - walk.move(p)
+                a = _ratio(rho, _inner(shadow, v))
+                half = residual - a * v
+                s = precondition(half)
+                t = s - walk.move(s)
+                w = _ratio(_inner(t, half), _inner(t, t))
+                x = x + a * p + w * s
+                residual = half - w * t
+            before, rho = rho, _inner(shadow, residual)
+            if relative_change(residual, x) <= goal or not rho.any():
+                break
+            direction = residual + _ratio(rho, before) * _ratio(a, w) * (direction - w * v)
+    return x, n_iter
+
+
+def _inner(a, b):
+    return np.einsum("ij,ij->j", a, b)
+
+
+def _ratio(a, b):
+    """Return ``a / b``, and zero where ``b`` is zero (a column that is solved already)."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
+
+
+def _coarse_correction(walk):
+    """Return a preconditioner for long walks: the walk between groups, then one step."""
+    groups = _groups(walk.A)
+    members = groups.T.tocsr()
+    try:
+        solve = splu(
+            (members @ (groups - sp.diags_array(walk.left) @ (walk.A @ groups))).tocsc()
+        ).solve
+    except RuntimeError:  # singular, as all of the weights of a group may have underflowed
+        return None
+
+    def precondition(residual):
+        z = groups @ solve(members @ residual)
+        return residual + walk.move(z)
+
+    return precondition
+
+
+def _groups(A):
+    """Return which group each vertex of a sparse graph is in: those with a common nearest seed."""
+    n = A.shape[0]
+    seeds = np.linspace(0, n - 1, min(n // GROUP_SIZE, MAX_GROUPS)).astype(np.intp)
+    group = np.full(n, -1)
+    group[seeds] = np.arange(len(seeds))
+    edges = (A + A.T).tocoo()
+    while True:
+        joins = (group[edges.row] < 0) & (group[edges.col] >= 0)
+        if not joins.any():
+            break
+        rows, of_neighbour = edges.row[joins], group[edges.col[joins]]
+        group[rows] = of_neighbour
+    alone = np.flatnonzero(group < 0)
+    group[alone] = len(seeds)
+    return sp.csr_array((np.ones(n), (np.arange(n), group)), shape=(n, group.max() + 1))
+
+
+# ---------------------------------------------------------------- elimination
+
+
+def eliminate(A, loss, b):
+    """Solve ``(D - A) x = b`` for ``D_ii = sum_j A_ij + loss_i`` without a subtraction.
+
+    Vertex after vertex is taken out of the walk on ``A``; what was led through it is added to the
+    direct ways. A pivot is the sum of all ways out of a vertex, never a difference. Then
+    ``D - A = L U`` with a unit upper triangle ``U``. A vertex without a way out has ``x = 0``.
+
+    Parameters
+    ----------
+    A : {ndarray, sparse matrix} of shape (n, n)
+        The weights, none negative; the diagonal is not looked at.
+
+    loss : ndarray of shape (n,)
+        The weights of the ways that end the walk.
+
+    b : ndarray of shape (n, n_sides)
+        The right-hand sides, none negative.
+
+    Returns
+    -------
+    x : ndarray of shape (n, n_sides)
+        The solutions.
+    """
+    n, symmetric = len(b), is_symmetric(A)
+    M = np.empty((n, n + 1 + b.shape[1]))
+    M[:, :n] = A.toarray() if sp.issparse(A) else A
+    M[:, n], M[:, n + 1 :] = loss, b
+    np.negative(M, out=M)
+    inverses = []
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        tile, rest = M[start:stop, start:stop], M[start:stop, stop:]
+        _eliminate_tile(tile, -M[start:stop, stop : n + 1].sum(axis=1))
+        rest[:] = np.tril(lapack.dtrtri(tile, lower=1)[0]) @ rest
+        inverses.append(_unit_inverse(tile))
+        if symmetric:
+            below = M[start:stop, stop:n].T * tile.diagonal()
+        else:
+            below = M[stop:, start:stop] @ inverses[-1]
+        # Of a symmetric matrix the upper triangle is enough: it is covered by narrow blocks.
+        work = max(PANEL * (n - stop), CALL / (8 * PANEL) if symmetric else 0)
+        for rows in _row_blocks(n - stop, work, PANEL):
+            first = rows.start if symmetric else 0
+            M[stop:][rows, stop + first :] -= below[rows] @ rest[:, first:]
+    x = -M[:, n + 1 :]
+    for start in reversed(range(0, n, PANEL)):
+        stop = min(start + PANEL, n)
+        x[start:stop] = inverses.pop() @ (x[start:stop] - M[start:stop, stop:n] @ x[stop:])
+    return x
+
+
+def _eliminate_tile(tile, outside):
+    """Factor a tile on the diagonal in place; ``outside`` is the weight that leaves the tile."""
+    for k in range(len(tile)):
+        # Zero where nothing leads on: no label is reached, and any pivot will do.
+        pivot = outside[k] - tile[k, k + 1 :].sum() or 1.0
+        tile[k, k] = pivot
+        tile[k, k + 1 :] /= pivot
+        outside[k] /= pivot
+        tile[k + 1 :, k + 1 :] -= np.outer(tile[k + 1 :, k], tile[k, k + 1 :])
+        outside[k + 1 :] -= tile[k + 1 :, k] * outside[k]
+
+
+def _unit_inverse(tile):
+    """Return the inverse of the unit upper triangle of a tile."""
+    inverse = np.triu(lapack.dtrtri(tile, lower=0, unitdiag=1)[0], 1)
+    inverse[np.diag_indices(len(tile))] = 1
+    return inverse

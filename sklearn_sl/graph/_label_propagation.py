@@ -1,0 +1,489 @@
+"""Label propagation and label spreading as scikit-learn has them, solved instead of iterated."""
+
+import warnings
+from math import sqrt
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_sl._memory import check_memory
+from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
+from sklearn_sl.kernels._distances import negated_squared_distances
+from sklearn_sl.kernels._radial import Gaussian
+
+SPARSE_FORMATS = ["csc", "csr", "coo", "dok", "bsr", "lil", "dia"]
+# Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
+# rows.
+SEARCH, SEARCH_ROWS = 2e9, 4096
+
+
+class PropagationMixin:
+    """The affinities between samples, and what follows from distributions of labels.
+
+    An estimator gives the hook ``_propagate(A, labelled, Y, progress)``, which returns a
+    :class:`~sklearn_sl.graph._absorption.Solution`.
+    """
+
+    _parameter_constraints = {
+        "kernel": [StrOptions({"knn", "rbf"}), callable],
+        "gamma": [Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [None, Integral],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model to labelled and unlabelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All samples, labelled or not.
+
+        y : array-like of shape (n_samples,)
+            Class labels; -1 marks the samples without one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"])
+        check_classification_targets(y)
+        # No text equals -1: all samples with labels of text are labelled.
+        labelled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != -1
+        if not labelled.any():
+            raise ValueError("All samples are unlabelled (y is -1): at least one label is needed.")
+        self.classes_, codes = np.unique(y[labelled], return_inverse=True)
+        Y = np.zeros((len(y), len(self.classes_)))
+        Y[labelled, codes] = 1
+        self.prior_ = Y[labelled].mean(axis=0)
+        A = self._affinities(X)
+        with Progress(self, name="step", total=None) as progress:
+            solution = self._propagate(A, labelled, Y, progress)
+        self.X_ = X
+        self._set_distributions(normalised(solution.F))
+        self.residual_, self.n_iter_ = solution.residual, solution.n_iter
+        if not solution.converged:
+            warnings.warn(
+                f"max_iter={self.max_iter} was reached without convergence: the residual is "
+                f"{solution.residual:.1e}, tol={self.tol:.1e}. Increase max_iter.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return self
+
+    def _set_distributions(self, F):
+        """Keep the distributions; those without one get the prior, and a warning counts them."""
+        self.component_without_label_ = ~F.any(axis=1)
+        F[self.component_without_label_] = self.prior_
+        self.label_distributions_ = F
+        self.transduction_ = self.classes_[np.argmax(F, axis=1)]
+        n_without = np.count_nonzero(self.component_without_label_)
+        if n_without:
+            warnings.warn(
+                f"{n_without} samples are tied to no label by affinities: they get the shares of "
+                "the classes among the labels (see component_without_label_). Decrease gamma or "
+                "increase n_neighbors to tie them.",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    def _affinities(self, X):
+        """Return the affinities of the training samples, with a diagonal of zeros."""
+        if self.kernel == "knn":
+            return self._neighbour_graph(X)
+        n = X.shape[0]
+        check_memory(
+            16 * n**2,
+            f"The matrix of the affinities of {n} samples, with its factor,",
+            'use kernel="knn", or LaplacianInterpolationClassifier.',
+        )
+        if self.kernel == "rbf":
+            A = gram(Gaussian(gamma=self.gamma), _as_float(X)) if self.gamma else np.ones((n, n))
+        else:
+            A = check_affinities(self.kernel(X, X), (n, n)).copy()
+        if sp.issparse(A):
+            return _without_diagonal(A)
+        np.fill_diagonal(A, 0)
+        return A
+
+    def _neighbour_graph(self, X):
+        """Return the graph of an edge from each sample to each of its neighbours."""
+        self._search = NearestNeighbors(n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).fit(X)
+        numbers = np.concatenate([numbers for _, numbers in self._neighbours(X)])
+        starts = np.arange(len(numbers) + 1) * numbers.shape[1]
+        shape = (X.shape[0], X.shape[0])
+        ones = np.ones(numbers.size)
+        return _without_diagonal(sp.csr_array((ones, numbers.ravel(), starts), shape=shape))
+
+    def _neighbours(self, X):
+        """Iterate over blocks of rows and the numbers of their nearest training samples."""
+        n, p = self._search.n_samples_fit_, X.shape[1]
+        step = int(np.clip(SEARCH / (n * p), 16, SEARCH_ROWS))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, start + step)
+            yield rows, self._search.kneighbors(X[rows], return_distance=False)
+
+    def predict_proba(self, X):
+        """Return the distribution of the label of each sample.
+
+        The average of the distributions of the training samples, weighted by their affinities to
+        the sample (an average of the ``n_neighbors`` nearest if the kernel is "knn"). For the
+        kernel "rbf" the affinities are relative to the largest, so that they are numbers however
+        far the sample is. Training samples that are tied to no label do not count; where no other
+        has an affinity, the answer is ``prior_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            A probability for each class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, reset=False)
+        X = X.tocsr() if sp.issparse(X) else X
+        # A sample that is tied to no label tells nothing about others.
+        votes = np.where(self.component_without_label_[:, None], 0, self.label_distributions_)
+        if self.kernel == "knn":
+            F = np.empty((X.shape[0], len(self.classes_)))
+            for rows, numbers in self._neighbours(X):
+                F[rows] = votes[numbers].sum(axis=1)
+        elif self.kernel == "rbf":
+            F = self._gaussian_averages(_as_float(X), votes)
+        else:
+            shape = (self.X_.shape[0], X.shape[0])
+            F = np.asarray(check_affinities(self.kernel(self.X_, X), shape).T @ votes)
+        F = normalised(F)
+        F[~F.any(axis=1)] = self.prior_
+        return F
+
+    def _gaussian_averages(self, X, votes):
+        """Return sums of ``votes`` with the weights ``exp(-gamma d**2)``, relative to the largest.
+
+        The largest is that of a sample which has a vote.
+        """
+        voting = votes.any(axis=1)
+        training, votes = _as_float(self.X_)[voting], votes[voting]
+        n, F = training.shape[0], np.empty((X.shape[0], votes.shape[1]))
+        exponents = negated_squared_distances(X, training, sqrt(self.gamma))
+        for rows in row_blocks(X.shape[0], n):
+            weights = exponents(rows, slice(0, n), np.empty((rows.stop - rows.start, n)))
+            weights -= weights.max(axis=1, keepdims=True)
+            np.exp(weights, out=weights)
+            flush(weights)
+            F[rows] = weights @ votes
+        return F
+
+    def predict(self, X):
+        """Return the most probable class of each sample.
+
+        Of a training sample that need not be its ``transduction_``, as a training sample is looked
+        at like any other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+def _as_float(X):
+    """Return samples as the kernels take them: float64, in rows."""
+    if sp.issparse(X):
+        return added_up(sp.csr_array(X, dtype=np.float64))
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _without_diagonal(A):
+    """Return a sparse matrix without its diagonal, and without stored zeros."""
+    A = A.tocoo()
+    kept = (A.row != A.col) & (A.data != 0)
+    return sp.csr_array((A.data[kept], (A.row[kept], A.col[kept])), shape=A.shape)
+
+
+def check_affinities(weights, shape):
+    """Return what a callable kernel gave, as numbers; or say why they are no affinities."""
+    if sp.issparse(weights):
+        weights = sp.csr_array(weights, dtype=np.float64)
+        stored = weights.data
+    else:
+        stored = weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != shape:
+        raise ValueError(
+            f"The kernel must return a matrix of shape {shape}, one affinity for each pair of "
+            f"samples; got shape {weights.shape}."
+        )
+    if not np.isfinite(stored).all():
+        raise ValueError("The kernel returned an affinity that is infinite or not a number.")
+    if stored.size and stored.min() < 0:
+        raise ValueError(
+            "The kernel returned a negative affinity. Affinities are the weights of a random walk, "
+            "so they cannot be negative: use a kernel such as rbf_kernel, or clip its values at 0."
+        )
+    return weights
+
+
+class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
+    """Label propagation: the label at which a random walk over the samples ends.
+
+    From a sample ``i`` the walk goes to ``j`` with a probability in proportion to the affinity
+    ``A_ij``, until it meets a labelled sample. The distribution of the label there solves::
+
+        u_i = y_i                                  for labelled i
+        u_i = sum_j A_ij u_j / sum_j A_ij          for all others
+
+    with ``j`` over the samples that are tied to a label. This is the limit of the iteration of
+    :class:`sklearn.semi_supervised.LabelPropagation`, whose parameters and results these are; here
+    the linear system is solved. See the :ref:`user guide <graph_propagation>`.
+
+    Parameters
+    ----------
+    kernel : {"knn", "rbf"} or callable, default="rbf"
+        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
+        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
+        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
+        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
+        be negative.
+
+    gamma : float, default=20
+        The parameter of "rbf".
+
+    n_neighbors : int, default=7
+        The parameter of "knn".
+
+    max_iter : int, default=1000
+        The most steps of the iterative solver of large systems, beyond the number of edges between
+        a sample and its nearest label. Small systems are solved directly.
+
+    tol : float, default=1e-3
+        The largest ``residual_``: as in scikit-learn, the sum of the changes of all probabilities
+        in one more step of the iteration. The iterative solver aims at a thousandth of it.
+
+    n_jobs : int, default=None
+        The number of parallel jobs of the search of neighbours.
+
+    Attributes
+    ----------
+    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training samples.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distribution of the label of each training sample.
+
+    transduction_ : ndarray of shape (n_samples,)
+        The most probable label of each training sample.
+
+    prior_ : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a training sample is tied to no label; such samples get ``prior_``.
+
+    residual_ : float
+        Certificate: the sum of ``|u - P u|`` over all samples and classes, where ``P`` is the walk.
+
+    n_iter_ : int
+        The steps taken, 1 for the direct solver.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LabelSpreading : The same with labels that may be wrong.
+
+    References
+    ----------
+    X. Zhu and Z. Ghahramani. Learning from labeled and unlabeled data with label propagation.
+    Technical report CMU-CALD-02-107, 2002.
+
+    W. K. Grassmann, M. I. Taksar and D. P. Heyman. Regenerative analysis and steady state
+    distributions for Markov chains. Operations Research 33, 1985.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.graph import LabelPropagation
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = np.full(len(y), -1)
+    >>> labels[::10] = y[::10]
+    >>> model = LabelPropagation().fit(X, labels)
+    >>> print(f"{np.mean(model.transduction_ == y):.2f}")
+    0.97
+    >>> bool(model.residual_ < 1e-10)
+    True
+    """
+
+    def __init__(
+        self, kernel="rbf", *, gamma=20, n_neighbors=7, max_iter=1000, tol=1e-3, n_jobs=None
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def _propagate(self, A, labelled, Y, progress):
+        return harmonic(A, labelled, Y, self.tol, self.max_iter, progress)
+
+
+class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
+    """Label spreading: a compromise between the labels and the neighbours.
+
+    Solves ``F = alpha S F + (1 - alpha) Y``, where ``Y`` are the indicators of the labels, zero for
+    unlabelled samples, ``S_ij = A_ij / sqrt(d_i d_j)`` without its diagonal, and ``d_j = sum_i
+    A_ij``; the rows of ``F`` are normalised. For symmetric affinities ``A`` this ``F`` minimises::
+
+        sum_ij A_ij ||F_i / sqrt(d_i) - F_j / sqrt(d_j)||**2 / 2
+            + (1 / alpha - 1) sum_i ||F_i - Y_i||**2
+
+    The parameters and results are those of :class:`sklearn.semi_supervised.LabelSpreading`. See
+    the :ref:`user guide <graph_propagation>`.
+
+    Parameters
+    ----------
+    kernel : {"knn", "rbf"} or callable, default="rbf"
+        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
+        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
+        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
+        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
+        be negative.
+
+    gamma : float, default=20
+        The parameter of "rbf".
+
+    n_neighbors : int, default=7
+        The parameter of "knn".
+
+    alpha : float, default=0.2
+        The weight of the neighbours, between 0 (each sample keeps its label) and 1 (labels do not
+        count), both excluded.
+
+    max_iter : int, default=30
+        The most steps of an iterative solver, beyond the number of edges between a sample and its
+        nearest label. Where these would not do, small symmetric systems are solved directly.
+
+    tol : float, default=1e-3
+        The largest ``residual_``. The iterative solver aims at a thousandth of it.
+
+    n_jobs : int, default=None
+        The number of parallel jobs of the search of neighbours.
+
+    Attributes
+    ----------
+    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training samples.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distribution of the label of each training sample.
+
+    transduction_ : ndarray of shape (n_samples,)
+        The most probable label of each training sample.
+
+    prior_ : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a training sample is tied to no label; such samples get ``prior_``.
+
+    residual_ : float
+        Certificate: the sum over the samples of ``|F - alpha S F - (1 - alpha) Y|``, each relative
+        to ``|F|`` (sums over the classes), as ``F`` may be tiny far from the labels.
+
+    n_iter_ : int
+        The steps taken, 1 for the direct solver.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LabelPropagation : The same with labels that are certain.
+
+    References
+    ----------
+    D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schoelkopf. Learning with local and global
+    consistency. Advances in Neural Information Processing Systems 16, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.graph import LabelSpreading
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = np.full(len(y), -1)
+    >>> labels[::10] = y[::10]
+    >>> model = LabelSpreading(alpha=0.5).fit(X, labels)
+    >>> print(f"{np.mean(model.transduction_ == y):.2f}")
+    0.97
+    """
+
+    _parameter_constraints = {
+        **PropagationMixin._parameter_constraints,
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=20,
+        n_neighbors=7,
+        alpha=0.2,
+        max_iter=30,
+        tol=1e-3,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def _propagate(self, A, labelled, Y, progress):
+        return spreading(A, Y, self.alpha, self.tol, self.max_iter, progress)
