@@ -312,6 +312,18 @@ CONFIGS = {
         {"threshold": "sign", "solver": "cg", "scale": "median"},
         {"solver": "lu", "scale": 1.0, "weight": "exponential"},
     ],
+    "LabelPropagation": [
+        {"kernel": "knn"},
+        {"kernel": "knn", "n_neighbors": 3},
+        {"gamma": 1.0},
+        {"kernel": rbf_kernel},
+    ],
+    "LabelSpreading": [
+        {"kernel": "knn"},
+        {"kernel": "knn", "n_neighbors": 3, "alpha": 0.5},
+        {"gamma": 1.0, "alpha": 0.9},
+        {"kernel": rbf_kernel, "alpha": 0.01},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
