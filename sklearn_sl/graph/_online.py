@@ -30,10 +30,16 @@ FEW_VERTICES = 2000
 TREE_EDGES = 1.25
 # What is lost when degrees are rounded, added to the diagonal: no system is singular.
 ROUNDING = 2.0**-50
+# A variance that is so much less than without the block has lost digits: the block is settled.
+LOST = 1e-6
 # Residual of a column by conjugate gradients, relative to the first one.
 RESIDUAL = 1e-13
 # More vertices than these are not certified by ``fit``: their resistances take long.
 MANY_ASKED = 1000
+# Resistances may be wrong by so many times what ``ROUNDING`` does to them.
+SLACK = 8
+# Stands for a resistance that is too large to be found.
+ENDLESS = 1e150
 NEW, SETTLED = -1, -2
 
 
@@ -167,25 +173,36 @@ class Component:
 
     def _meet(self, vertex, label):
         """Return the value of a new vertex, and add it to the block."""
-        size, unit = self.size, np.zeros((len(self.place), 1))
-        unit[vertex] = 1.0
-        green = self.system.solve(unit)[:, 0]
-        whiten = self.whiten[:size, :size]
-        c = whiten @ green[self.block[:size]]
+        green = self._green(vertex)
+        c = self.whiten[: self.size, : self.size] @ green[self.block[: self.size]]
+        if green[vertex] - c @ c < LOST * green[vertex]:
+            self._settle()
+            green, c = self._green(vertex), np.empty(0)
+        size = self.size
         value = np.clip(self.base[vertex] + c @ self.coef[:size], -1.0, 1.0)
         # Given all other vertices the variance is one over the degree, given some it is larger.
         pivot = np.sqrt(max(green[vertex] - c @ c, 1 / self.degree[vertex]))
-        self.whiten[size, :size] = (c @ whiten) / -pivot
+        self.whiten[size, :size] = (c @ self.whiten[:size, :size]) / -pivot
         self.whiten[size, size] = 1 / pivot
         self.block[size], self.labels[size] = vertex, label
         self.coef[size] = (label - value) / pivot
         self.place[vertex] = size
         self.size += 1
         if self.size == len(self.block):
-            self.base = self.values()
-            self.place[self.block] = SETTLED
-            self._begin_block()
+            self._settle()
         return value
+
+    def _green(self, vertex):
+        """Return the Green's function of the system between a vertex and all others."""
+        unit = np.zeros((len(self.place), 1))
+        unit[vertex] = 1.0
+        return self.system.solve(unit)[:, 0]
+
+    def _settle(self):
+        """Let the labels of the block be boundary values, and begin a new one."""
+        self.base = self.values()
+        self.place[self.block[: self.size]] = SETTLED
+        self._begin_block()
 
     def _change(self, vertex, label):
         """Let a vertex have another label than before."""
@@ -287,10 +304,15 @@ class Interpolant:
 
 
 def _resistances(W, vertices, solver):
-    """Return the effective resistances between vertices of a connected graph, condensed."""
+    """Return upper bounds on the effective resistances between vertices, condensed.
+
+    The conductance ``g`` that the diagonal has too much of changes the energy of a function with
+    values between 0 and 1 by at most ``g``, so that with the resistance ``r`` that is found the
+    true one is at most ``r / (1 - g r)``.
+    """
     scale = W.data.max()
-    ground = np.flatnonzero(np.arange(W.shape[0]) != vertices[0])
-    system = Grounded(sp.csr_array(W / scale), ground, solver)
+    W = sp.csr_array(W / scale)
+    system = Grounded(W, np.flatnonzero(np.arange(W.shape[0]) != vertices[0]), solver)
     green = np.zeros((len(vertices), len(vertices)))
     for place, vertex in enumerate(vertices[1:], start=1):
         unit = np.zeros((W.shape[0], 1))
@@ -298,7 +320,9 @@ def _resistances(W, vertices, solver):
         green[place] = system.solve(unit)[vertices, 0]
     first, second = np.triu_indices(len(vertices), k=1)
     own = np.diag(green)
-    return np.maximum(own[first] + own[second] - 2 * green[first, second], 0.0) / scale
+    found = np.maximum(own[first] + own[second] - 2 * green[first, second], 0.0)
+    rest = 1 - SLACK * ROUNDING * W.sum() * found
+    return np.divide(found, scale * rest, out=np.full_like(found, ENDLESS), where=rest > 0)
 
 
 # ---------------------------------------------------------------- the learner
