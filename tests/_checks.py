@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklearn_sl._discovery import all_estimators
 from sklearn_sl.ensemble import DecisionStump
 from sklearn_sl.graph import GraphBuilder
+from sklearn_sl.graph import GraphBuilder
 from sklearn_sl.kernels import Gaussian, Linear
 from sklearn_sl.online import PassiveAggressiveRegressor, Perceptron
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -324,6 +325,30 @@ CONFIGS = {
         {"gamma": 1.0, "alpha": 0.9},
         {"kernel": rbf_kernel, "alpha": 0.01},
     ],
+    "GraphBuilder": [
+        {"method": ("mutual_knn", "mst"), "weight": "exponential", "scale": "median"},
+        {"method": "shortest_path_tree", "n_neighbors": 3, "weight": "binary"},
+        {"method": "ball", "radius": 1.0, "scale": 0.5},
+        {"method": "complete", "metric": "manhattan", "scale": "median"},
+    ],
+    "LaplacianInterpolationClassifier": [
+        {"alpha": 0.1, "class_mass": "prior"},
+        {"affinity": GraphBuilder(("knn", "mst"), n_neighbors=5), "solver": "cg", "tol": 1e-10},
+        {"solver": "consensus", "random_state": 0, "tol": 1e-10, "n_neighbors": 4},
+    ],
+    "LaplacianInterpolationClassifierCV": [
+        {"alphas": [0.0, 0.1], "graph_grid": {"n_neighbors": [3, 8]}},
+        {"graph_grid": {"weight": ["binary", "gaussian"]}, "scoring": "accuracy"},
+    ],
+    "LaplacianInterpolationRegressor": [
+        {"alpha": 0.1, "scale": "median", "weight": "exponential"},
+        {"affinity": GraphBuilder("complete", scale=1.0), "solver": "lu"},
+        {"affinity": "precomputed"},
+    ],
+    "LaplacianInterpolationRegressorCV": [
+        {"alphas": [0.01, 0.1], "graph_grid": {"n_neighbors": [3, 8]}},
+        {"alphas": [0.01, 0.1], "affinity": "precomputed", "scoring": "neg_mean_absolute_error"},
+    ],
     "SubsetFeatures": [{"order": 3, "include_bias": False}],
     "CorrelationFeatures": [{"scaled": True}],
 }
@@ -396,6 +421,9 @@ OWN_CONFIGS["SpectralBisection"] = [
     {"affinity": "precomputed"},
     {"affinity": "precomputed", "threshold": "gap", "normalization": "symmetric"},
 ]
+# Some of scikit-learn's checks pass a matrix that is not symmetric, and no graph.
+for name in ("LaplacianInterpolationClassifier", "LaplacianInterpolationClassifierCV"):
+    OWN_CONFIGS[name] = [{"affinity": "precomputed"}]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):

@@ -22,8 +22,20 @@ from sklearn_sl.graph._interpolation import (
     LaplacianInterpolationClassifier,
     LaplacianInterpolationRegressor,
 )
+from sklearn_sl.graph._interpolation_cv import (
+    LaplacianInterpolationClassifierCV,
+    LaplacianInterpolationRegressorCV,
+)
 from sklearn_sl.graph._label_propagation import LabelPropagation, LabelSpreading
 from sklearn_sl.graph._online import GraphOnlinePredictor
+from sklearn_sl.graph._resistance import (
+    commute_time,
+    effective_resistance,
+    kirchhoff_index,
+    resistance_cover,
+    resistance_diameter,
+    vertex_resistance,
+)
 from sklearn_sl.graph._spectral import SpectralBisection
 
 __all__ = [
@@ -33,18 +45,26 @@ __all__ = [
     "LabelPropagation",
     "LabelSpreading",
     "LaplacianInterpolationClassifier",
+    "LaplacianInterpolationClassifierCV",
     "LaplacianInterpolationRegressor",
+    "LaplacianInterpolationRegressorCV",
     "SpectralBisection",
     "as_graph",
     "ball_graph",
     "combine_graphs",
+    "commute_time",
     "complete_graph",
     "connected_components",
     "cut_weight",
+    "effective_resistance",
     "graph_from_edges",
+    "kirchhoff_index",
     "knn_graph",
     "laplacian",
     "mst_graph",
     "ratio_cut",
+    "resistance_cover",
+    "resistance_diameter",
     "shortest_path_tree",
+    "vertex_resistance",
 ]

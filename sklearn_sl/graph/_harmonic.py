@@ -60,6 +60,10 @@ class Problem:
         """Return the problem with other labels at the same vertices."""
         return replace(self, Y=Y)
 
+    def with_alpha(self, alpha):
+        """Return the same labels, trusted otherwise."""
+        return replace(self, alpha=alpha)
+
     @property
     def hard(self):
         """Whether the labels are kept to the letter."""

@@ -87,12 +87,19 @@ class InterpolationMixin:
     def _left_out_at_samples(self):
         """Return the left-out values at the samples; NaN at those without a label."""
         problem = self._kept_problem()
-        options = self._solver_options
-        if options["solver"] == "consensus":
-            options["solver"] = "cg"
-        U, _ = interpolate(problem, **options)
-        values = np.full((problem.W.shape[0], U.shape[1]), np.nan)
-        values[problem.held] = leave_one_out(problem, U, **options)
+        U, _ = interpolate(problem, **self._direct_options)
+        return self._at_samples(problem.held, leave_one_out(problem, U, **self._direct_options))
+
+    @property
+    def _direct_options(self):
+        """Return the options of systems that nobody watches: no consensus is waited for."""
+        solver = "auto" if self.solver == "consensus" else self.solver
+        return {**self._solver_options, "solver": solver}
+
+    def _at_samples(self, held, left_out):
+        """Return values of labelled vertices at the samples, NaN where there is no label."""
+        values = np.full((self.graph_.shape[0], left_out.shape[1]), np.nan)
+        values[held] = left_out
         at_samples = values[np.maximum(self.vertex_, 0)]
         at_samples[self.vertex_ < 0] = np.nan
         return at_samples
@@ -173,7 +180,6 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         Y /= unit * np.where(vertices.label_mass > 0, vertices.label_mass, 1)[:, None]
         self._unit = scale * unit, scale * shift
         vertices.find_reached(vertices.label_mass > 0)
-        self.component_without_label_ = flag_unreached(vertices, "the mean of the targets")
         return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
 
     def _solve(self, vertices, problem):
@@ -188,6 +194,7 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
                 self.energy_curve_ = self.energy_curve_ * np.float64(scale) ** 2
         self.mean_ = float(shift[0]) if self._ravel else shift
         self._default = shift
+        self.component_without_label_ = flag_unreached(vertices)
         self._set_hitting_time(vertices)
         self.transduction_ = squeezed(self._keep(vertices, shift + scale * U), self._ravel)
         self._keep_problem(problem)

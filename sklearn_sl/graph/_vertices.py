@@ -85,6 +85,11 @@ class Vertices:
         known[self.component[labelled]] = True
         self.reached = known[self.component]
 
+    @property
+    def unreached_samples(self):
+        """Return which samples are in a component without a label."""
+        return (self.vertex >= 0) & ~self.reached[np.maximum(self.vertex, 0)]
+
 
 def distinct_rows(X):
     """Return one row of each kind in the order of their content, and the kind of each row."""
@@ -326,8 +331,7 @@ class GraphClassifierMixin(GraphMixin):
     def _training_vertices(self, X, y, sample_weight, **graph_params):
         """Return the vertices, their label distributions and which of them have a label.
 
-        Sets ``classes_``, ``prior_`` and ``component_without_label_``, and warns of components
-        without a label.
+        Sets ``classes_`` and ``prior_``.
         """
         check_target(self, y)
         vertices = self._graph_vertices(X, sample_weight, **graph_params)
@@ -348,11 +352,14 @@ class GraphClassifierMixin(GraphMixin):
         self.prior_ = self._default = totals.sum(axis=0) / totals.sum()
         Y = totals / np.where(labelled, vertices.label_mass, 1)[:, None]
         vertices.find_reached(labelled)
-        self.component_without_label_ = flag_unreached(vertices, "the shares of the classes")
         return vertices, Y, labelled
 
     def _set_distributions(self, vertices, F):
-        """Set what follows from the distribution of labels at each vertex."""
+        """Set what follows from the distribution of labels at each vertex.
+
+        Warns of components without a label.
+        """
+        self.component_without_label_ = flag_unreached(vertices)
         self.label_distributions_ = self._keep(vertices, F)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 
@@ -390,7 +397,8 @@ class GraphClassifierMixin(GraphMixin):
         labels : ndarray of shape (n_samples,)
             The classes; the first one of several that are equally likely.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_likely = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_likely]
 
 
 def check_target(estimator, y):
@@ -402,14 +410,14 @@ def check_target(estimator, y):
         )
 
 
-def flag_unreached(vertices, what):
+def flag_unreached(vertices):
     """Return which samples are in a component without a label, and warn if there are any."""
-    unreached = (vertices.vertex >= 0) & ~vertices.reached[np.maximum(vertices.vertex, 0)]
+    unreached = vertices.unreached_samples
     if unreached.any():
         n_components = len(np.unique(vertices.component[~vertices.reached]))
         warnings.warn(
             f"{n_components} connected component(s) of the graph, with {unreached.sum()} of "
-            f"{len(unreached)} samples, have no label: their values are {what} (see "
+            f"{len(unreached)} samples, have no label: they get the mean of all labels (see "
             "component_without_label_). More neighbours, or a graph with a spanning tree, such as "
             'GraphBuilder(("knn", "mst")), would connect them.',
             UserWarning,

@@ -1,0 +1,517 @@
+"""Laplacian interpolation that chooses its graph by leaving out labels, in closed form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import ParameterGrid
+
+from sklearn_sl._sklearn import StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._build import GraphBuilder
+from sklearn_sl.graph._harmonic import Problem, interpolate, leave_one_out
+from sklearn_sl.graph._interpolation import (
+    InterpolationClassifierMixin,
+    InterpolationMixin,
+    InterpolationRegressorMixin,
+    as_distributions,
+    squeezed,
+)
+from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
+
+# No score of probabilities is worse than that of this one.
+LEAST = 1e-15
+
+
+@dataclass
+class Candidate:
+    """A graph and an alpha, with what they say of labels that they have not seen."""
+
+    params: dict
+    alpha: float
+    vertices: Any
+    problem: Problem
+    left_out: np.ndarray
+    score: float
+
+
+class InterpolationSearchMixin:
+    """The parameters ``alphas``, ``graph_grid`` and ``scoring``, and the choice."""
+
+    _search_constraints = {
+        "alphas": ["array-like"],
+        "graph_grid": [dict, list, None],
+        **InterpolationMixin._solver_constraints,
+    }
+
+    def _search(self, make_problem):
+        """Set the best candidate's values; ``make_problem(alpha, **params)`` makes a problem."""
+        grid, alphas = self._grid(), self._check_alphas()
+        table, best = [], None
+        for params in grid:
+            vertices, problem = make_problem(float(alphas[0]), **params)
+            for alpha in alphas:
+                # The same graph, and the other objective.
+                candidate = self._judge(params, float(alpha), vertices, problem)
+                table.append(candidate)
+                if best is None or candidate.score > best.score:
+                    best = candidate
+        self.cv_results_ = {
+            "params": [{**row.params, "alpha": row.alpha} for row in table],
+            "score": np.array([row.score for row in table]),
+        }
+        self.best_params_, self.best_score_ = best.params, best.score
+        self.alpha_ = best.alpha
+        self._solve(best.vertices, best.problem)
+        return self._at_samples(best.problem.held, best.left_out)
+
+    def _judge(self, params, alpha, vertices, problem):
+        problem = problem.with_alpha(alpha)
+        options = self._direct_options
+        U, _ = interpolate(problem, **options)
+        left_out = leave_one_out(problem, U, **options)
+        held = problem.held
+        score = self._score_of(left_out, problem.Y[held], problem.label_mass[held])
+        return Candidate(params, alpha, vertices, problem, left_out, score)
+
+    @property
+    def _fitted_alpha(self):
+        return self.alpha_
+
+    def _grid(self):
+        if self.graph_grid is None:
+            return [{}]
+        if self._precomputed:
+            raise ValueError('affinity="precomputed" has no parameters for graph_grid.')
+        known = GraphBuilder().get_params().keys()
+        points = list(ParameterGrid(self.graph_grid))
+        unknown = sorted({name for point in points for name in point} - known)
+        if unknown:
+            raise ValueError(
+                f"graph_grid has {', '.join(unknown)}, but a GraphBuilder takes "
+                f"{', '.join(sorted(known))}."
+            )
+        if not points:
+            raise ValueError("graph_grid has no candidate.")
+        return points
+
+    def _check_alphas(self):
+        alphas = np.asarray(self.alphas, dtype=np.float64).ravel()
+        if not len(alphas) or not (np.isfinite(alphas).all() and (alphas >= 0).all()):
+            raise ValueError(f"alphas must be non-negative finite numbers, got {self.alphas!r}.")
+        return alphas
+
+
+class LaplacianInterpolationClassifierCV(
+    EstimatorMixin,
+    InterpolationSearchMixin,
+    InterpolationClassifierMixin,
+    ClassifierMixin,
+    BaseEstimator,
+):
+    """Classification by harmonic functions on the graph that leaves out labels best.
+
+    For each graph of ``graph_grid`` and each of ``alphas`` the distribution that every labelled
+    vertex would have without its label is known in closed form, at the price of one solve for each
+    label. The best candidate is kept: :class:`LaplacianInterpolationClassifier` with these
+    parameters. See the :ref:`user guide <graph>`.
+
+    Parameters
+    ----------
+    alphas : array-like, default=(0.0,)
+        The candidates for ``alpha``.
+
+    graph_grid : dict or list of dict, default=None
+        The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
+        ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
+
+    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+        The graph, but for what ``graph_grid`` replaces.
+
+    n_neighbors : int, default=10
+        The number of neighbours, for "knn".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge, for "knn".
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay, for "knn".
+
+    scoring : {"neg_brier_score", "accuracy", "neg_log_loss"}, default="neg_brier_score"
+        What is to be large: minus the mean squared distance of left-out distributions from the
+        labels, the share of labels that are found, or the mean logarithm of their probabilities.
+        Of equally good candidates the first one is taken.
+
+    class_mass : {None, "prior"} or array-like of shape (n_classes,), default=None
+        The shares of the classes among the samples without a label; see
+        :class:`LaplacianInterpolationClassifier`. It plays no part in the choice.
+
+    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
+        How the systems are solved; see :class:`LaplacianInterpolationClassifier`.
+
+    tol : float, default=1e-6
+        The relative residual at which iterations end.
+
+    max_iter : int, default=10000
+        The most iterations.
+
+    unlabelled : label, None or "auto", default="auto"
+        What marks a sample without a label in ``y``; see
+        :class:`LaplacianInterpolationClassifier`.
+
+    random_state : int, RandomState instance or None, default=None
+        The choice of vertices, for "consensus".
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen ``alpha``.
+
+    best_params_ : dict
+        The chosen parameters of the graph.
+
+    best_score_ : float
+        The score of the choice.
+
+    cv_results_ : dict
+        The parameters and the score of all candidates, "params" and "score".
+
+    loo_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distributions that labelled samples have without their labels; NaN for others.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    transduction_ : ndarray of shape (n_samples,)
+        The class of each training sample.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distribution of labels at each training sample.
+
+    graph_ : csr_array of shape (n_vertices, n_vertices)
+        The chosen graph.
+
+    vertex_ : ndarray of shape (n_samples,)
+        The vertex of each training sample, -1 for samples of weight zero.
+
+    prior_ : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a sample is in a connected component without a label.
+
+    energy_, residual_, error_bound_ : float
+        Certificates, as in :class:`LaplacianInterpolationClassifier`.
+
+    energy_curve_ : ndarray of shape (n_iter_,)
+        The energy after each sweep, for "consensus" only.
+
+    hitting_time_ : ndarray of shape (n_samples,)
+        How long random walks take to a label, as in :class:`LaplacianInterpolationClassifier`.
+
+    solver_ : str
+        The solver in use.
+
+    n_iter_ : int
+        The number of iterations of the last solve.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LaplacianInterpolationClassifier : The model for given parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn_sl.graph import GraphBuilder, LaplacianInterpolationClassifierCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) < 100, y, -1)
+    >>> model = LaplacianInterpolationClassifierCV(
+    ...     graph_grid={"n_neighbors": [5, 10, 20]}, affinity=GraphBuilder(("knn", "mst"))
+    ... )
+    >>> model.fit(X, few).best_params_
+    {'n_neighbors': 5}
+    >>> round(float((model.transduction_ == y).mean()), 2)
+    0.94
+    """
+
+    _parameter_constraints = {
+        **InterpolationSearchMixin._search_constraints,
+        **GraphClassifierMixin._graph_constraints,
+        "scoring": [StrOptions({"neg_brier_score", "accuracy", "neg_log_loss"})],
+        "class_mass": [StrOptions({"prior"}), "array-like", None],
+    }
+    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+
+    def __init__(
+        self,
+        alphas=(0.0,),
+        *,
+        graph_grid=None,
+        affinity="knn",
+        n_neighbors=10,
+        weight="gaussian",
+        scale="self-tuning",
+        scoring="neg_brier_score",
+        class_mass=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=10_000,
+        unlabelled="auto",
+        random_state=None,
+    ):
+        self.alphas = alphas
+        self.graph_grid = graph_grid
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.scale = scale
+        self.scoring = scoring
+        self.class_mass = class_mass
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.unlabelled = unlabelled
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Choose the graph and spread the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, with and without labels; a symmetric matrix of edge weights, of shape
+            (n_samples, n_samples), if the affinity is "precomputed".
+
+        y : array-like of shape (n_samples,)
+            The classes, and the mark of samples without a label.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: an integer weight is the same as repeated samples, a weight of zero the same
+            as a removed sample.
+
+        Returns
+        -------
+        self : LaplacianInterpolationClassifierCV
+            The fitted estimator.
+        """
+
+        def make_problem(alpha, **params):
+            vertices, Y, _ = self._training_vertices(X, y, sample_weight, **params)
+            return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
+
+        left_out = self._search(make_problem)
+        self.loo_distributions_ = as_distributions(left_out)
+        return self
+
+    def _score_of(self, left_out, Y, mass):
+        left_out = as_distributions(left_out)
+        if self.scoring == "accuracy":
+            # A vertex of several labels is found in part.
+            rewards = Y[np.arange(len(Y)), left_out.argmax(axis=1)]
+        elif self.scoring == "neg_log_loss":
+            rewards = np.einsum("ij,ij->i", Y, np.log(np.maximum(left_out, LEAST)))
+        else:
+            rewards = -np.sum((left_out - Y) ** 2, axis=1)
+        return float(mass @ rewards / mass.sum())
+
+
+class LaplacianInterpolationRegressorCV(
+    EstimatorMixin,
+    InterpolationSearchMixin,
+    InterpolationRegressorMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Regression by harmonic functions on the graph that leaves out targets best.
+
+    For each graph of ``graph_grid`` and each of ``alphas`` the value that every vertex with a
+    target would have without it is known in closed form, at the price of one solve for each
+    target. The best candidate is kept: :class:`LaplacianInterpolationRegressor` with these
+    parameters. See the :ref:`user guide <graph>`.
+
+    Parameters
+    ----------
+    alphas : array-like, default=(0.0,)
+        The candidates for ``alpha``.
+
+    graph_grid : dict or list of dict, default=None
+        The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
+        ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
+
+    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+        The graph, but for what ``graph_grid`` replaces.
+
+    n_neighbors : int, default=10
+        The number of neighbours, for "knn".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge, for "knn".
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay, for "knn".
+
+    scoring : {"neg_mean_squared_error", "neg_mean_absolute_error"}, \
+            default="neg_mean_squared_error"
+        What is to be large. Of equally good candidates the first one is taken.
+
+    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
+        How the systems are solved; see :class:`LaplacianInterpolationClassifier`.
+
+    tol : float, default=1e-6
+        The relative residual at which iterations end.
+
+    max_iter : int, default=10000
+        The most iterations.
+
+    random_state : int, RandomState instance or None, default=None
+        The choice of vertices, for "consensus".
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen ``alpha``.
+
+    best_params_ : dict
+        The chosen parameters of the graph.
+
+    best_score_ : float
+        The score of the choice.
+
+    cv_results_ : dict
+        The parameters and the score of all candidates, "params" and "score".
+
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The values that samples with a target have without it; NaN for others.
+
+    transduction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The value of each training sample.
+
+    graph_ : csr_array of shape (n_vertices, n_vertices)
+        The chosen graph.
+
+    vertex_ : ndarray of shape (n_samples,)
+        The vertex of each training sample, -1 for samples of weight zero.
+
+    mean_ : float or ndarray of shape (n_targets,)
+        The mean of the targets.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a sample is in a connected component without a target.
+
+    energy_, residual_, error_bound_ : float
+        Certificates, as in :class:`LaplacianInterpolationRegressor`.
+
+    energy_curve_ : ndarray of shape (n_iter_,)
+        The energy after each sweep, for "consensus" only.
+
+    hitting_time_ : ndarray of shape (n_samples,)
+        How long random walks take to a target, as in :class:`LaplacianInterpolationRegressor`.
+
+    solver_ : str
+        The solver in use.
+
+    n_iter_ : int
+        The number of iterations of the last solve.
+
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+
+    See Also
+    --------
+    LaplacianInterpolationRegressor : The model for given parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_sl.graph import LaplacianInterpolationRegressorCV
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.where(np.arange(200) % 10 == 0, np.sin(6 * X[:, 0]), np.nan)
+    >>> grid = {"n_neighbors": [2, 10, 50]}
+    >>> LaplacianInterpolationRegressorCV(graph_grid=grid).fit(X, y).best_params_
+    {'n_neighbors': 2}
+    """
+
+    _parameter_constraints = {
+        **InterpolationSearchMixin._search_constraints,
+        **GraphMixin._graph_constraints,
+        "scoring": [StrOptions({"neg_mean_squared_error", "neg_mean_absolute_error"})],
+    }
+    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+
+    def __init__(
+        self,
+        alphas=(0.0,),
+        *,
+        graph_grid=None,
+        affinity="knn",
+        n_neighbors=10,
+        weight="gaussian",
+        scale="self-tuning",
+        scoring="neg_mean_squared_error",
+        solver="auto",
+        tol=1e-6,
+        max_iter=10_000,
+        random_state=None,
+    ):
+        self.alphas = alphas
+        self.graph_grid = graph_grid
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.scale = scale
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Choose the graph and spread the targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, with and without targets; a symmetric matrix of edge weights, of shape
+            (n_samples, n_samples), if the affinity is "precomputed".
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets; NaN, in all columns, marks samples without.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: an integer weight is the same as repeated samples, a weight of zero the same
+            as a removed sample.
+
+        Returns
+        -------
+        self : LaplacianInterpolationRegressorCV
+            The fitted estimator.
+        """
+
+        def make_problem(alpha, **params):
+            return self._training_problem(X, y, sample_weight, alpha, **params)
+
+        left_out = self._search(make_problem)
+        scale, shift = self._unit
+        self.loo_predictions_ = squeezed(shift + scale * left_out, self._ravel)
+        return self
+
+    def _score_of(self, left_out, Y, mass):
+        errors = np.abs(left_out - Y) * self._unit[0]
+        with np.errstate(over="ignore"):
+            losses = errors if self.scoring == "neg_mean_absolute_error" else errors**2
+        return -float(mass @ losses.mean(axis=1) / mass.sum())
