@@ -80,10 +80,13 @@ def principal_axes(X, weight):
         covariance /= total
     if not np.isfinite(covariance).all():
         raise ValueError("The squares of the features overflow: scale them (StandardScaler).")
+    # Features that are uncorrelated but for rounding keep their axes, also if they vary as much.
+    spread = np.sqrt(covariance.diagonal())
+    covariance[np.abs(covariance) <= ROUNDING * np.outer(spread, spread)] = 0
     variance, axes = linalg.eigh(covariance)
     variance, axes = variance[::-1], axes[:, ::-1].T
-    least = max(FLAT**2 * variance[0], ROUNDING**2 * (mean @ mean))
-    kept = variance > least
+    deviation = np.sqrt(np.maximum(variance, 0))
+    kept = deviation > max(FLAT * deviation[0], ROUNDING * linalg.norm(mean))
     variance, axes = variance[kept], axes[kept]
     largest = np.abs(axes).argmax(axis=1)
     return mean, axes * np.sign(axes[np.arange(len(axes)), largest])[:, None], variance
@@ -310,7 +313,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         their variances. In a coordinate whose bins are further apart the kernel is widened, so that
         neighbouring bins have an affinity of at least :math:`e^{-2}`.
 
-    alpha : float, default=10
+    alpha : float, default=30
         How much roughness costs, against the squared errors of the labels.
 
     smoothing : float, default=0.01
@@ -418,7 +421,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         *,
         n_bins=50,
         gamma="scale",
-        alpha=10,
+        alpha=30,
         smoothing=0.01,
         unlabelled="auto",
     ):

@@ -17,14 +17,16 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import degrees, edge_list
 from sklearn_sl.graph._vertices import GraphMixin
 
-# Up to this order all eigenvectors are found at once.
-DENSE = 500
+# Up to this order all eigenvectors are found at once; up to the smaller one by any solver.
+DENSE, SMALL = 500, 20
 # A graph with few cycles factors without fill: so many edges for each vertex.
 TREE_LIKE = 1.1
 # The relative residual of the inner solves, and the tolerance of the outer iteration.
 INNER, OUTER = 1e-10, 1e-10
 # An edge of this part of the degrees of both ends, or less, is lost in rounding.
 WEAK = 4 * np.finfo(np.float64).eps
+# What is left of a vector along the null space, relative to it.
+ROUNDING = 1e-12
 # Entries of the eigenvector that differ by this part of the largest one count as equal.
 TIE = 1e-8
 # A gap in the middle leaves at least this part of the vertices on each side.
@@ -106,7 +108,7 @@ def rayleigh(W, size, u):
 def _smallest(A, z, solver, max_iter, progress):
     """Return the eigenvector of ``A`` of the smallest eigenvalue orthogonal to ``z``, and steps."""
     n = A.shape[0]
-    if solver == "dense" or (solver == "auto" and n <= DENSE):
+    if solver == "dense" or n <= (DENSE if solver == "auto" else SMALL):
         # Deflation: what lies along z is lifted above all other eigenvalues.
         lifted = A.toarray() + 3 * A.diagonal().max() * np.outer(z, z)
         _, V = linalg.eigh(lifted, subset_by_index=[0, 0])
@@ -144,8 +146,12 @@ class _Solves:
     def apply(self, x):
         if self.progress.stop:
             raise _OutOfSteps
+        x = np.ravel(x)
+        b = self.project(x)
+        if linalg.norm(b) <= ROUNDING * linalg.norm(x):
+            return np.zeros_like(b)
         with self.progress.step():
-            self.latest = self.project(self._solve(self.project(np.ravel(x))))
+            self.latest = self.project(self._solve(b))
         return self.latest
 
 
@@ -335,6 +341,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
         of the Laplacian: by a sparse factorisation, which is the fastest if the graph is like one
         in the plane and fills all memory if it is not; or by conjugate gradients. "auto" is
         "dense" up to 500 vertices, then "lu" for trees and graphs that are nearly one, else "cg".
+        Up to 20 vertices all are "dense".
 
     max_iter : int, default=100000
         The most steps of conjugate gradients.
