@@ -1,4 +1,4 @@
-"""Kernels for vectors, sets and strings, shared by every kernel machine of the package."""
+"""Kernels for vectors, sets, strings and vertices, shared by every kernel machine."""
 
 from sklearn_sl.kernels._base import (
     Kernel,
@@ -28,6 +28,11 @@ from sklearn_sl.kernels._feature_maps import (
     LiteralFeatures,
     SubsetFeatures,
 )
+from sklearn_sl.kernels._graph import (
+    DiffusionKernel,
+    LaplacianKernel,
+    RegularizedLaplacianKernel,
+)
 from sklearn_sl.kernels._operators import Power, Product, Sum
 from sklearn_sl.kernels._path_tree import PathTree
 from sklearn_sl.kernels._radial import Gaussian, Matern
@@ -40,12 +45,14 @@ __all__ = [
     "Centered",
     "Composed",
     "CorrelationFeatures",
+    "DiffusionKernel",
     "Exponential",
     "GapWeighted",
     "Gaussian",
     "GeneralLinear",
     "Kernel",
     "KernelPolynomial",
+    "LaplacianKernel",
     "Linear",
     "LiteralFeatures",
     "Matern",
@@ -57,6 +64,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "RegularizedLaplacianKernel",
     "SetIntersection",
     "Sigmoid",
     "Spectrum",

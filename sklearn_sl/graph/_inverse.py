@@ -1,0 +1,241 @@
+"""The inverse of a Laplacian, a few columns or entries at a time and never as a whole.
+
+Small graphs and planar-like ones are factorised. The others, whose factors would be nearly full,
+are left as they are and solved with by conjugate gradients.
+"""
+
+import warnings
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_sl.graph._adjacency import degrees
+from sklearn_sl.graph._factor import Factor, Pattern
+
+# Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
+# factor with at most so many numbers per vertex: 40 in the plane, hundreds in ten dimensions.
+SMALL, SAMPLE, THIN = 20_000, 4_000, 150
+# What a column found by conjugate gradients may be wrong by, in the norm of the energy.
+TOLERANCE = 1e-8
+# Conjugate gradients look every so many steps whether they are done.
+CHECK = 8
+# A residual that is so much smaller than the first one is made of rounding errors.
+NOISE = 1e-15
+# So many right-hand sides are solved for at once.
+WIDTH = 64
+
+
+class LaplacianInverse:
+    """``L^+``, or ``(L + shift I)^-1`` for a positive shift.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n_vertices, n_vertices)
+        The weights of the edges.
+
+    shift : float, default=0.0
+        What is added to the diagonal.
+
+    direct : bool, default=None
+        Whether the matrix is factorised; None chooses.
+
+    Attributes
+    ----------
+    component : ndarray of shape (n_vertices,)
+        The connected component of each vertex.
+
+    size : ndarray of shape (n_vertices,)
+        How many vertices that has.
+    """
+
+    def __init__(self, W, shift=0.0, direct=None):
+        # A Laplacian of weights up to 1 neither overflows nor vanishes.
+        self.unit = max(W.data.max(initial=0.0), shift) or 1.0
+        self.W, self.shift = W / self.unit, shift / self.unit
+        self.n_vertices = W.shape[0]
+        self.n_components, self.component = csgraph.connected_components(W, directed=False)
+        self.size = np.bincount(self.component)[self.component]
+        self.degree = degrees(self.W)
+        self.direct = direct
+        if direct is None:
+            self.direct = self.n_vertices <= SMALL or _has_thin_factor(W)
+
+    @cached_property
+    def free(self):
+        """The vertices that are left when one of each component, of most degree, is grounded.
+
+        None is grounded if there is a shift.
+        """
+        if self.shift:
+            return np.arange(self.n_vertices)
+        order = np.lexsort((-self.degree, self.component))
+        grounds = order[np.unique(self.component[order], return_index=True)[1]]
+        return np.delete(np.arange(self.n_vertices), grounds)
+
+    @cached_property
+    def factor(self):
+        """The Cholesky factor of the matrix at the free vertices, or None if there are none."""
+        if not len(self.free):
+            return None
+        A = sp.csr_array(sp.diags_array(self.degree + self.shift) - self.W)
+        return Factor(A if self.shift else sp.csr_array(A[self.free][:, self.free]))
+
+    def solve(self, B):
+        """Return the inverse times a matrix of columns."""
+        mean = self._component_means(B)
+        centred = B - mean
+        if self.direct:
+            X = np.zeros(B.shape)
+            if len(self.free):
+                X[self.free] = self.factor.solve(centred[self.free])
+        else:
+            X = conjugate_gradients(self.W, self.degree + self.shift, centred, TOLERANCE)
+        # What is constant in a component is known exactly, and rounding errors there are large.
+        X -= self._component_means(X)
+        if self.shift:
+            X += mean / self.shift
+        return X / self.unit
+
+    def columns(self, vertices):
+        """Return columns of the inverse, shape (n_vertices, n_columns)."""
+        B = np.zeros((self.n_vertices, len(vertices)))
+        B[vertices, np.arange(len(vertices))] = 1
+        return self.solve(B)
+
+    def slopes(self, vertices):
+        """Return columns of the derivative of the inverse by the logarithm of the shift."""
+        return -self.shift * self.unit * self.solve(self.columns(vertices))
+
+    def blocks(self, vertices):
+        """Iterate over ``(places, columns)`` for a few of the vertices at a time."""
+        for begin in range(0, len(vertices), WIDTH):
+            places = slice(begin, begin + WIDTH)
+            yield places, self.columns(vertices[places])
+
+    def _component_means(self, X):
+        """Return the mean of the component of each vertex."""
+        if self.n_components == 1:
+            return np.broadcast_to(X.mean(axis=0), X.shape)
+        numbers = np.ones(self.n_vertices), (self.component, np.arange(self.n_vertices))
+        sums = sp.csr_array(numbers) @ X
+        return (sums / np.bincount(self.component)[:, None])[self.component]
+
+    def diagonal(self, vertices):
+        """Return entries of the diagonal of the inverse."""
+        if self.direct:
+            return self._whole_diagonal[vertices]
+        values = np.empty(len(vertices))
+        for places, X in self.blocks(vertices):
+            values[places] = X[vertices[places], np.arange(X.shape[1])]
+        return values
+
+    @cached_property
+    def _whole_diagonal(self):
+        """The diagonal ``C Z C``, where ``C`` subtracts the mean of a component."""
+        total = np.zeros((self.n_vertices, 1))
+        if len(self.free):
+            total[self.free] = self.factor.solve(np.ones((len(self.free), 1)))
+        total = total[:, 0]
+        mean = (np.bincount(self.component, total) / np.bincount(self.component))[self.component]
+        constant = 1 / (self.size * self.shift) if self.shift else 0.0
+        return (self._grounded_diagonal - (2 * total - mean) / self.size + constant) / self.unit
+
+    @cached_property
+    def _grounded_diagonal(self):
+        """The diagonal of ``Z``, the inverse at the free vertices, and zero at the grounds."""
+        values = np.zeros(self.n_vertices)
+        if len(self.free):
+            order = np.arange(len(self.free))
+            values[self.free] = self.factor.inverse_at(order, order)
+        return values
+
+    def resistances_of_edges(self, rows, cols):
+        """Return the resistances between vertices that an edge joins; only without a shift."""
+        place = np.full(self.n_vertices, -1)
+        place[self.free] = np.arange(len(self.free))
+        i, j, own = place[rows], place[cols], self._grounded_diagonal
+        between = np.zeros(len(rows))
+        both = (i >= 0) & (j >= 0)
+        if both.any():
+            between[both] = self.factor.inverse_at(i[both], j[both])
+        return (own[rows] + own[cols] - 2 * between) / self.unit
+
+    def resistances_of_pairs(self, rows, cols):
+        """Return the resistances between pairs of vertices of one component, a solve for each.
+
+        The resistance is the squared norm of ``inv(C)(e_p - e_q)`` for a factor ``C C' = L``: a sum
+        of squares, in which nothing cancels.
+        """
+        values = np.empty(len(rows))
+        for begin in range(0, len(rows), WIDTH):
+            part = slice(begin, begin + WIDTH)
+            B, order = np.zeros((self.n_vertices, len(rows[part]))), np.arange(len(rows[part]))
+            B[rows[part], order] += 1
+            B[cols[part], order] -= 1
+            if not self.direct:
+                X = conjugate_gradients(self.W, self.degree, B, TOLERANCE)
+                values[part] = X[rows[part], order] - X[cols[part], order]
+            elif len(self.free):
+                values[part] = np.sum(self.factor.half_solve(B[self.free]) ** 2, axis=0)
+            else:
+                values[part] = 0.0
+        return values / self.unit
+
+
+def _has_thin_factor(W):
+    """Return whether the factor of a part of the graph around a vertex has few entries."""
+    start = int(np.argmax(np.diff(W.indptr)))
+    order = csgraph.breadth_first_order(W, start, directed=False, return_predecessors=False)
+    if len(order) < SAMPLE:  # a small component says nothing about the others
+        order = np.concatenate([order, np.setdiff1d(np.arange(SAMPLE), order)])
+    part = np.sort(order[:SAMPLE])
+    A = sp.csr_array(sp.eye_array(SAMPLE) + W[part][:, part])
+    return Pattern(A).n_entries <= THIN * SAMPLE
+
+
+def conjugate_gradients(W, a, B, tol, max_iter=20_000):
+    """Return ``X`` with ``(diag(a) - W) X = B``, by conjugate gradients with the diagonal.
+
+    The columns are solved for until the error is at most ``tol`` of the solution, both in the norm
+    of the energy ``x'Ax``. Each step lowers the squared error by a number that is known
+    (Hestenes and Stiefel); what the last quarter of the steps has gained estimates, from above
+    as soon as the steps converge, what is left.
+    """
+    inverse = np.divide(1, a, out=np.zeros_like(a), where=a > 0)[:, None]
+    X, R = np.zeros(B.shape), B.copy()
+    Z = inverse * R
+    P, norm = Z.copy(), np.einsum("ij,ij->j", R, Z)
+    gains, rounding = [], NOISE**2 * norm
+    for _ in range(max_iter):
+        Q = a[:, None] * P
+        Q -= W @ P
+        curvature = np.einsum("ij,ij->j", P, Q)
+        live = (norm > rounding) & (curvature > 0)
+        step = np.divide(norm, curvature, out=np.zeros_like(norm), where=live)
+        X += step * P
+        R -= step * Q
+        gains.append(step * norm)
+        if len(gains) % CHECK == 0 and _is_settled(gains, tol):
+            return X
+        np.multiply(inverse, R, out=Z)
+        before, norm = norm, np.einsum("ij,ij->j", R, Z)
+        P *= np.divide(norm, before, out=np.zeros_like(norm), where=before > 0)
+        P += Z
+    warnings.warn(
+        f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or its "
+        "weights differ very much; method='exact' factorises its Laplacian.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return X
+
+
+def _is_settled(gains, tol):
+    """Return whether the last quarter of the steps has gained nothing, or has nothing to gain."""
+    last = max(CHECK, len(gains) // 4)
+    if len(gains) <= last:
+        return not np.any(gains[-1])
+    return bool(np.all(np.sum(gains[-last:], axis=0) <= tol**2 * np.sum(gains, axis=0)))
