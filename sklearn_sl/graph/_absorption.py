@@ -21,12 +21,14 @@ CALL = 5e8
 DIRECT_DENSE, DIRECT_SPARSE = 3000, 500
 # Up to this order a sparse matrix is made dense if the iteration fails.
 LARGEST_ELIMINATED = 5000
-# The iteration goes on to this part of the tolerance, or to the rounding errors of all rows.
-AIM, ROUNDING = 1e-3, 1e-13
+# A residual is much less than the error of a long walk: the iteration goes on to this part of tol.
+AIM = 1e-3
+# Rounding errors of the residual of one row.
+ROUNDING = 1e-13
 # Smaller sums are no sums: what is left of them is of few digits.
 TINY = 1e-290
-# Walks of more steps than that are preconditioned by the walk between groups of vertices.
-LONG_WALK, GROUP_SIZE, MAX_GROUPS = 10, 20, 2500
+# The walk between groups of vertices preconditions that between vertices.
+GROUP_SIZE, MAX_GROUPS = 10, 2500
 
 
 @dataclass
@@ -98,11 +100,12 @@ def harmonic(A, labelled, Y, tol, max_iter, progress):
     walk = Walk(among, 1 / degree, np.ones(len(inner)), b / degree[:, None])
     u, n_iter = None, 1
     if _is_large(among):
-        precondition = _coarse_correction(walk) if hops.max() > LONG_WALK else None
-        u, n_iter = bicgstab(walk, tol, max_iter + hops.max(), progress, precondition)
-    if u is None or (not _is_distribution(walk, u, tol) and _can_eliminate(among)):
+        precondition = _coarse_correction(walk) if sp.issparse(A) else None
+        u, n_iter = bicgstab(walk, AIM * tol, max_iter + hops.max(), progress, precondition)
+    converged = u is not None and _is_distribution(walk, u, tol)
+    if u is None or (not converged and _can_eliminate(among) and not progress.stop):
         u = eliminate(among, loss, b)
-    converged = _is_distribution(walk, u, tol)
+        converged = True
     F[inner] = normalised(u)
     return Solution(F, walk.change(F[inner]), n_iter, converged)
 
@@ -123,20 +126,22 @@ def spreading(A, Y, alpha, tol, max_iter, progress):
     root = np.sqrt(np.where(degree > 0, degree, 1))
     walk = Walk(A, alpha / root, 1 / root, (1 - alpha) * Y)
     goal = max(tol, ROUNDING * len(Y))
+    direct = _can_eliminate(A) and is_symmetric(A)
     # A step goes one edge further, and after that the changes shrink by alpha.
     budget = max_iter + hops_to(A, Y.any(axis=1)).max()
     F, n_iter = None, 1
     if math.log(goal / len(Y)) / math.log(alpha) <= max_iter:
         F, n_iter = fixed_point(walk, walk.b, tol, budget, progress)
-    elif _is_large(A) or not is_symmetric(A):
+    elif _is_large(A) or not direct:
         F, n_iter = bicgstab(walk, tol, budget, progress)
-        if walk.change(F) > goal and not (_can_eliminate(A) and is_symmetric(A)):
+        if walk.change(F) > goal and not direct:
             # What is tiny beside other samples is noise so far; these steps subtract nothing.
             F, more = fixed_point(walk, np.maximum(F, 0), tol, budget, progress)
             n_iter += more
-    if F is None or (walk.change(F) > goal and _can_eliminate(A) and is_symmetric(A)):
-        loss = root**2 / alpha - degree
-        F = root[:, None] * eliminate(A, loss, (1 / alpha - 1) * root[:, None] * Y)
+    if F is None or (walk.change(F) > goal and direct and not progress.stop):
+        odds = 1 / alpha - 1
+        loss = np.where(degree > 0, odds * degree, 1 / alpha)
+        F = root[:, None] * eliminate(A, loss, odds * root[:, None] * Y)
     residual = walk.change(F)
     return Solution(F, residual, n_iter, residual <= goal)
 
@@ -211,7 +216,7 @@ def relative_change(change, x):
 
 def fixed_point(walk, x, tol, max_iter, progress):
     """Iterate ``x = walk.step(x)``, which subtracts nothing."""
-    goal = max(AIM * tol, ROUNDING * len(x))
+    goal = max(tol, ROUNDING * len(x))
     n_iter, change = 0, np.inf
     while change > goal and n_iter < max_iter and not progress.stop:
         with progress.step():
@@ -220,12 +225,13 @@ def fixed_point(walk, x, tol, max_iter, progress):
     return x, n_iter
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bicgstab(walk, tol, max_iter, progress, precondition=None):
     """Solve ``x = walk.step(x)`` by stabilised biconjugate gradients, one system per column.
 
     Starts again from where it is if rounding has made its account of the residual wrong.
     """
-    x, n_iter, goal = np.zeros_like(walk.b), 0, max(AIM * tol, ROUNDING * len(walk.b))
+    x, n_iter, goal = np.zeros_like(walk.b), 0, max(tol, ROUNDING * len(walk.b))
     precondition = precondition or (lambda z: z)
     while n_iter < max_iter and walk.change(x) > goal and not progress.stop:
         residual = walk.step(x) - x
@@ -241,8 +247,10 @@ def bicgstab(walk, tol, max_iter, progress, precondition=None):
                 s = precondition(half)
                 t = s - walk.move(s)
                 w = _ratio(_inner(t, half), _inner(t, t))
-                x = x + a * p + w * s
                 residual = half - w * t
+            if not np.isfinite(residual).all():
+                return x, n_iter
+            x = x + a * p + w * s
             before, rho = rho, _inner(shadow, residual)
             if relative_change(residual, x) <= goal or not rho.any():
                 break
@@ -260,7 +268,7 @@ def _ratio(a, b):
 
 
 def _coarse_correction(walk):
-    """Return a preconditioner for long walks: the walk between groups, then one step."""
+    """Return the preconditioner of a sparse walk: the walk between groups, then one step."""
     groups = _groups(walk.A)
     members = groups.T.tocsr()
     try:

@@ -20,7 +20,6 @@ from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import Gaussian
 
-SPARSE_FORMATS = ["csc", "csr", "coo", "dok", "bsr", "lil", "dia"]
 # Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
 # rows.
 SEARCH, SEARCH_ROWS = 2e9, 4096
@@ -64,7 +63,7 @@ class PropagationMixin:
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"])
+        X, y = validate_data(self, X, y, accept_sparse="csr")
         check_classification_targets(y)
         # No text equals -1: all samples with labels of text are labelled.
         labelled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != -1
@@ -118,11 +117,8 @@ class PropagationMixin:
         if self.kernel == "rbf":
             A = gram(Gaussian(gamma=self.gamma), _as_float(X)) if self.gamma else np.ones((n, n))
         else:
-            A = check_affinities(self.kernel(X, X), (n, n)).copy()
-        if sp.issparse(A):
-            return _without_diagonal(A)
-        np.fill_diagonal(A, 0)
-        return A
+            A = check_affinities(self.kernel(X, X), (n, n))
+        return _without_diagonal(A)
 
     def _neighbour_graph(self, X):
         """Return the graph of an edge from each sample to each of its neighbours."""
@@ -161,8 +157,7 @@ class PropagationMixin:
             A probability for each class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, reset=False)
-        X = X.tocsr() if sp.issparse(X) else X
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
         # A sample that is tied to no label tells nothing about others.
         votes = np.where(self.component_without_label_[:, None], 0, self.label_distributions_)
         if self.kernel == "knn":
@@ -211,7 +206,8 @@ class PropagationMixin:
         y : ndarray of shape (n_samples,)
             The classes.
         """
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        most_probable = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[most_probable]
 
 
 def _as_float(X):
@@ -222,19 +218,22 @@ def _as_float(X):
 
 
 def _without_diagonal(A):
-    """Return a sparse matrix without its diagonal, and without stored zeros."""
-    A = A.tocoo()
-    kept = (A.row != A.col) & (A.data != 0)
-    return sp.csr_array((A.data[kept], (A.row[kept], A.col[kept])), shape=A.shape)
+    """Return affinities without their diagonal; a sparse matrix without stored zeros."""
+    if sp.issparse(A):
+        A = A.tocoo()
+        kept = (A.row != A.col) & (A.data != 0)
+        return sp.csr_array((A.data[kept], (A.row[kept], A.col[kept])), shape=A.shape)
+    np.fill_diagonal(A, 0)
+    return A
 
 
 def check_affinities(weights, shape):
-    """Return what a callable kernel gave, as numbers; or say why they are no affinities."""
+    """Return what a callable kernel gave, of the size of one; or say why it is no affinity."""
     if sp.issparse(weights):
-        weights = sp.csr_array(weights, dtype=np.float64)
+        weights = sp.csr_array(weights, dtype=np.float64, copy=True)
         stored = weights.data
     else:
-        stored = weights = np.asarray(weights, dtype=np.float64)
+        stored = weights = np.array(weights, dtype=np.float64, order="C")
     if weights.shape != shape:
         raise ValueError(
             f"The kernel must return a matrix of shape {shape}, one affinity for each pair of "
@@ -247,6 +246,9 @@ def check_affinities(weights, shape):
             "The kernel returned a negative affinity. Affinities are the weights of a random walk, "
             "so they cannot be negative: use a kernel such as rbf_kernel, or clip its values at 0."
         )
+    # Only ratios matter; sums must not overflow, and denormal numbers are slow.
+    stored /= stored.max(initial=0) or 1
+    flush(stored)
     return weights
 
 
@@ -400,7 +402,8 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
         nearest label. Where these would not do, small symmetric systems are solved directly.
 
     tol : float, default=1e-3
-        The largest ``residual_``. The iterative solver aims at a thousandth of it.
+        The largest ``residual_``: all changes in one more step of scikit-learn's iteration, those
+        of a sample relative to the sum of its row.
 
     n_jobs : int, default=None
         The number of parallel jobs of the search of neighbours.
