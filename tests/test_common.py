@@ -18,6 +18,7 @@ import sklearn
 from _checks import (
     CONFIGS,
     OWN_CONFIGS,
+    answers_by_training_sample,
     assert_same_outputs,
     choices,
     configurations,
@@ -302,7 +303,11 @@ def test_zero_weight_is_a_removed_row(estimator, rng):
 
 @pytest.mark.parametrize(
     "estimator",
-    [model for model in configurations(own=True) if not learns_in_order(model)],
+    [
+        model
+        for model in configurations(own=True)
+        if not (learns_in_order(model) or answers_by_training_sample(model))
+    ],
     ids=label,
 )
 def test_order_of_the_rows_does_not_matter(estimator, rng):
@@ -404,6 +409,8 @@ LONG_FITS = {
         ({"n_estimators": 1, "n_jobs": 2}, 150_000, 20),
     ],
     "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
+    "LabelPropagation": [({}, 6000, 20), ({"kernel": "knn"}, 12_000, 20)],
+    "LabelSpreading": [({"alpha": 0.9}, 2500, 20), ({"kernel": "knn", "alpha": 0.9}, 12_000, 20)],
     "MatrixCompletion": [({"row_kernel": "rbf", "col_kernel": "rbf"}, 250, 20)],
     "SwitchingMultitaskKernel": [({}, 250, 20)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],
