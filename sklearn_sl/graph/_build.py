@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,6 +27,13 @@ WEIGHTS = ("binary", "exponential", "gaussian")
 # The neighbour whose distance is the scale of a sample, where the graph has no k of its own [1]_.
 SCALE_NEIGHBOR = 7
 TINY = np.finfo(np.float64).tiny
+# How samples are validated; the distances of scikit-learn take narrow indices only.
+SAMPLES = {
+    "accept_sparse": "csr",
+    "accept_large_sparse": False,
+    "dtype": np.float64,
+    "order": "C",
+}
 
 
 def unique_edges(i, j, length):
@@ -66,6 +73,8 @@ def ball_edges(X, radius, metric, n_jobs):
 def shortest_path_edges(n, edges, root):
     """Return the edges of the tree of shortest paths from ``root`` along the given edges."""
     i, j, length = edges
+    if not len(i):
+        return edges
     # A length of zero would be no edge.
     stored = sp.csr_array((np.maximum(length, TINY), (i, j)), shape=(n, n))
     _, parent = csgraph.dijkstra(stored, directed=False, indices=root, return_predecessors=True)
@@ -140,7 +149,9 @@ def weighted_graph(n, edges, weight, scale):
 # ---------------------------------------------------------------- the transformer
 
 
-class GraphBuilder(EstimatorMixin, TransformerMixin, BaseEstimator):
+class GraphBuilder(
+    EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Makes a graph of samples, and ties new samples to it.
 
     The edges are chosen by ``method``, or by several whose edges are united. An edge of the length
@@ -283,7 +294,7 @@ class GraphBuilder(EstimatorMixin, TransformerMixin, BaseEstimator):
         self : GraphBuilder
             The fitted transformer.
         """
-        X = added_up(validate_data(self, X, accept_sparse="csr", dtype=np.float64, copy=True))
+        X = added_up(validate_data(self, X, **SAMPLES, copy=True))
         self._build(X)
         return self
 
@@ -323,9 +334,7 @@ class GraphBuilder(EstimatorMixin, TransformerMixin, BaseEstimator):
             The weights, zero where there is no edge.
         """
         check_is_fitted(self)
-        X = added_up(
-            validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        )
+        X = added_up(validate_data(self, X, **SAMPLES, reset=False))
         weights, vertex = self._attach(X)
         known = np.flatnonzero(vertex >= 0)
         if not len(known):
@@ -360,6 +369,7 @@ class GraphBuilder(EstimatorMixin, TransformerMixin, BaseEstimator):
         )
         self.graph_ = weighted_graph(X.shape[0], edges, self.weight, self.scale_)
         self.X_fit_ = X
+        self._n_features_out = X.shape[0]
         return self
 
     @property

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl.graph._adjacency import as_graph, check_weights
-from sklearn_sl.graph._build import WEIGHTS, GraphBuilder
+from sklearn_sl.graph._build import SAMPLES, WEIGHTS, GraphBuilder
 from sklearn_sl.kernels._base import added_up
 
 # Queries that are tied to the graph at once.
@@ -222,7 +222,7 @@ class GraphMixin:
         """
         if self._precomputed:
             return self._given_vertices(X, sample_weight)
-        X = added_up(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
+        X = added_up(validate_data(self, X, **SAMPLES))
         weight = self._sample_weight(sample_weight, X)
         present = np.flatnonzero(weight > 0)
         first, kind = distinct_rows(X[present])
@@ -277,12 +277,13 @@ class GraphMixin:
     def _values_at(self, X):
         """Return the values at new samples, or at rows of weights to the vertices."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         if self._precomputed:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
             weights = check_weights(X, "X")
             if np.any(self.vertex_ < 0):
                 weights = weights[:, np.flatnonzero(self.vertex_ >= 0)]
             return self._average(weights)
+        X = validate_data(self, X, **SAMPLES, reset=False)
         return self._at_queries(added_up(X))
 
     def _at_queries(self, X):
