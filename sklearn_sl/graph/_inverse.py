@@ -59,9 +59,7 @@ class LaplacianInverse:
         self.n_components, self.component = csgraph.connected_components(W, directed=False)
         self.size = np.bincount(self.component)[self.component]
         self.degree = degrees(self.W)
-        self.direct = direct
-        if direct is None:
-            self.direct = self.n_vertices <= SMALL or _has_thin_factor(W)
+        self.direct = has_thin_factor(W) if direct is None else direct
 
     @cached_property
     def free(self):
@@ -185,15 +183,21 @@ class LaplacianInverse:
         return values / self.unit
 
 
-def _has_thin_factor(W):
-    """Return whether the factor of a part of the graph around a vertex has few entries."""
+def has_thin_factor(W):
+    """Return whether a graph is small, or the factor of a part around a vertex has few entries.
+
+    ``W`` is any symmetric csr_array with the edges of the graph.
+    """
+    n = W.shape[0]
+    if n <= SMALL:
+        return True
     start = int(np.argmax(np.diff(W.indptr)))
     order = csgraph.breadth_first_order(W, start, directed=False, return_predecessors=False)
     if len(order) < SAMPLE:  # a small component says nothing about the others
-        order = np.concatenate([order, np.setdiff1d(np.arange(SAMPLE), order)])
+        order = np.concatenate([order, np.setdiff1d(np.arange(n), order)])
     part = np.sort(order[:SAMPLE])
-    A = sp.csr_array(sp.eye_array(SAMPLE) + W[part][:, part])
-    return Pattern(A).n_entries <= THIN * SAMPLE
+    A = sp.csr_array(sp.eye_array(len(part)) + abs(W[part][:, part]))
+    return Pattern(A).n_entries <= THIN * len(part)
 
 
 def conjugate_gradients(W, a, B, tol, max_iter=20_000):

@@ -1,10 +1,10 @@
 """The steps of a sparse Cholesky factorisation ``A = L L'``, by blocks of columns.
 
 Columns of ``L`` that follow one another and have (nearly) the same pattern make a block. Block
-``s`` has the columns ``first[s], ..., first[s + 1] - 1`` and the rows ``rows[start[s]:start[s + 1]]``,
-sorted; its own columns come first. Its numbers are a dense panel in Fortran order that begins at
-``values[panel[s]]``. All work is done by BLAS on panels, and the entries return after a budget of
-arithmetic, to be called again: Ctrl-C is answered in between.
+``s`` has the columns ``first[s], ..., first[s + 1] - 1`` and the rows ``rows[start[s]:start[s +
+1]]``, sorted; its own columns come first. Its numbers are a dense panel in Fortran order that
+begins at ``values[panel[s]]``. All work is done by BLAS on panels, and the entries return after a
+budget of arithmetic, to be called again: Ctrl-C is answered in between.
 """
 
 from scipy.linalg.cython_blas cimport dgemm, dgemv, dtrsm, dtrsv

@@ -136,8 +136,8 @@ class LaplacianKernel(VertexKernel):
     connected component, with the squared norm ``u'Lu``, the sum of ``w_ij (u_i - u_j)^2`` over the
     edges. The squared distance that it gives is the effective resistance, ``r(p, q) = K(p, p) +
     K(q, q) - 2 K(p, q)``, and ``K(v, v)`` is at most the largest of these. Between two components
-    it is zero. Add a constant, ``LaplacianKernel(graph) + c``, for functions with any sum: for large
-    ``c`` interpolation with it is Laplacian interpolation, the harmonic function.
+    it is zero. Add a constant, ``LaplacianKernel(graph) + c``, for functions with any sum: with a
+    large ``c`` their interpolation is Laplacian interpolation, the harmonic function.
 
     Only the columns of the vertices in question are computed, by a sparse factorisation, or by
     conjugate gradients where the factor would be nearly full.
@@ -235,8 +235,8 @@ class DiffusionKernel(VertexKernel):
     """The diffusion (heat) kernel ``exp(-t L)`` on the vertices of a graph, ``L`` its Laplacian.
 
     ``K(i, j)`` is the share of the heat of vertex ``j`` that is at vertex ``i`` after the time
-    ``t``, and the probability that the random walk in continuous time, with the rates ``w_ij``, goes
-    there. It is positive definite, and its rows sum to one.
+    ``t``, and the probability that the random walk in continuous time, with the rates ``w_ij``,
+    goes there. It is positive definite, and its rows sum to one.
 
     Only the columns of the vertices in question are computed, by a series of Chebyshev polynomials
     of ``L``: about ``9 sqrt(t d)`` products with the matrix for a largest degree of ``d``.
