@@ -1,0 +1,729 @@
+"""Labels that minimise a p-seminorm on a graph, between minimum cuts and shortest paths.
+
+For ``q = p / (p - 1)`` the problem and its dual, with ``d_e`` the difference of ``u`` along the
+edge ``e`` and ``f`` a flow that free vertices neither gain nor lose from, are::
+
+    E(u) = sum_e w_e |d_e|^p  >=  (sum_e f_e d_e)^p / (sum_e w_e |f_e / w_e|^q)^(p - 1)
+
+by Hoelder's inequality. The right hand side does not depend on ``u``: ``sum f_e d_e`` is what the
+flow brings from label to label. There is equality if ``f_e = w_e |d_e|^(p - 1) sign(d_e)``.
+
+On one of the two sides this is a power above 2 of linear functions: for ``p >= 2`` of the
+differences ``z = d``, for ``p < 2`` of ``z = f / w`` with the exponent ``q > 2``. Newton's method
+on that side, for the exponent ``r = max(p, q)``, moves ``1 / (r - 1)`` of the way from ``z`` to
+the solution for the conductances ``w |z|^(r - 2)``, or ``w / |z|^(r - 2)`` if ``z = f / w``: the
+potentials ``v`` of a resistor network and their currents. The currents are a flow, and ``v`` has
+the given labels, so each step has bounds from both sides for free.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import csgraph
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_sl._sklearn import Interval, Progress, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._adjacency import as_graph, edge_list
+from sklearn_sl.graph._network import Network
+from sklearn_sl.graph._resistance import check_pairs
+from sklearn_sl.graph._vertices import GraphClassifierMixin
+
+# The exponent grows by this factor from problem to problem, from 2 to the one that is asked for,
+# and a problem on the way is left when its relative gap is below ON_THE_WAY.
+GROWTH, ON_THE_WAY = 1.6, 0.1
+# Edges without a difference keep a conductance, relative to the largest of their island. That of
+# edges without a current is bounded, by 1e8 and, where this blurs the energy, up to 1e14.
+FAINTEST = 1e-200
+STRONG, STRONGER, STRONGEST = 1e8, 10.0, 1e14
+# So many evaluations of a line search at most; it ends when the slope has fallen to this share,
+# and the sum is not larger than before but for rounding.
+SEARCHES, FLAT_ENOUGH, ROUNDING = 40, 0.1, 1e-13
+# A flow is repaired until free vertices lose no more than this part of it, or so many times.
+TIGHT, REPAIRS = 1e-12, 3
+# Halvings of the interval that holds the mean of a new vertex' neighbours.
+HALVINGS = 60
+
+
+# ---------------------------------------------------------------- the minimum
+
+
+@dataclass
+class PHarmonic:
+    """A minimum of the p-energy, with its certificate.
+
+    Attributes
+    ----------
+    u : ndarray of shape (n_vertices,)
+        The labels, and the values of the free vertices that are joined to one.
+    log_energy : float
+        The logarithm of the energy of ``u``.
+    relative_gap : float
+        At most this part of the energy is more than the minimum.
+    moved : float
+        How far the last step moved a vertex, in units of the range of the labels.
+    n_iter : int
+        The number of linear systems.
+    """
+
+    u: np.ndarray
+    log_energy: float
+    relative_gap: float
+    moved: float
+    n_iter: int
+
+    def warn_unless(self, tol, stacklevel):
+        """Warn if the energy or the values are not within the tolerance."""
+        if self.relative_gap > tol or self.moved**2 > tol:
+            warnings.warn(
+                f"After {self.n_iter} linear systems the relative duality gap is "
+                f"{self.relative_gap:.2g}, and the last step moved a vertex by {self.moved:.2g}; "
+                f"tol={tol:g} asks for the first and the square of the second. Increase max_iter "
+                "or tol, or take a p that is nearer to 2.",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def p_harmonic(W, values, labelled, p, *, tol=1e-6, max_iter=200):
+    """Return ``argmin sum w_ij |u_i - u_j|^p`` among the ``u`` that have the given labels.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n_vertices, n_vertices)
+    values : ndarray of shape (n_vertices,), the labels; other entries do not matter, and stay at
+        vertices that no edges join to a label
+    labelled : ndarray of bool of shape (n_vertices,)
+    p : float above 1
+    tol : float, the relative gap to stop at; no vertex may have moved by more than its square root
+    max_iter : int, the largest number of linear systems
+
+    Returns
+    -------
+    solution : PHarmonic
+    """
+    low, high = values[labelled].min(), values[labelled].max()
+    unit = (high - low) or 1.0
+    scaled = np.where(labelled, (values - low) / unit, 0.0)
+    fixed = _log_energy_between_labels(W, scaled, labelled, p)
+    islands = Islands(W, scaled, labelled)
+    u, energy, bound, moved, n_iter = _descend(islands, p, tol, max_iter)
+    log_energy = np.logaddexp.reduce(np.append(energy, fixed))
+    log_bound = np.logaddexp.reduce(np.append(bound, fixed))
+    found = values.astype(np.float64)
+    found[islands.free] = low + unit * u[islands.free]
+    return PHarmonic(
+        found,
+        float(log_energy + p * np.log(unit)),
+        float(_relative_gap(log_energy, log_bound)),
+        moved,
+        n_iter,
+    )
+
+
+def _log_energy_between_labels(W, values, labelled, p):
+    """Return the logarithm of the energy that no choice can change."""
+    tail, head, weight = edge_list(W)
+    size = np.abs(values[tail] - values[head])
+    fixed = labelled[tail] & labelled[head] & (size > 0)
+    return np.logaddexp.reduce(np.log(weight[fixed]) + p * np.log(size[fixed]), initial=-np.inf)
+
+
+def _relative_gap(energy, bound):
+    """Return ``1 - bound / energy`` from their logarithms; zero where there is no energy."""
+    nothing = np.isneginf(energy)
+    ratio = np.where(nothing, 0.0, bound - np.where(nothing, 0.0, energy))
+    return np.abs(np.expm1(np.minimum(ratio, 0.0)))
+
+
+def _descend(islands, p, tol, max_iter):
+    """Return the minimum on all islands.
+
+    Returns
+    -------
+    u : ndarray of shape (n_vertices,)
+    energy, bound : ndarray of shape (n_islands,), logarithms of the energy and of its lower bound
+    moved : float, how far the last step moved a vertex
+    n_iter : int
+    """
+    side = Differences(islands) if p >= 2 else Flows(islands)
+    r, last = 2.0, max(p, p / (p - 1))
+    u, flow = islands.potentials(islands.weight)
+    side.start(u, flow)
+    energy, bound = islands.log_power(islands.differences(u), p), islands.log_bound(flow, p)
+    best, moved, n_iter = u, 0.0, 1
+    on_the_way = 0.0
+    while n_iter < max_iter:
+        if r == last and moved**2 <= tol and np.all(_relative_gap(energy, bound) <= tol):
+            break
+        if r < last and on_the_way <= ON_THE_WAY:
+            r = min(last, r * GROWTH)
+        before = u
+        u, flows = side.step(u, r)
+        n_iter += 1
+        moved = float(np.max(np.abs(u - before), initial=0.0))
+        exponent = p if r == last else side.exponent(r)
+        energy_now = islands.log_power(islands.differences(u), exponent)
+        bound_now = np.max([islands.log_bound(flow, exponent) for flow in flows], axis=0)
+        on_the_way = np.max(_relative_gap(energy_now, bound_now), initial=0.0)
+        if r == last:
+            better = side.descends | (energy_now <= energy)
+            best = np.where(islands.at_vertices(better), u, best)
+            energy = np.where(better, energy_now, energy)
+            bound = np.maximum(bound, bound_now)
+    return best, energy, bound, moved, n_iter
+
+
+class Differences:
+    """Newton's method on the differences of the values, for an exponent of at least 2."""
+
+    # The energy falls from step to step, and what it is too coarse to tell gets better.
+    descends = True
+
+    def __init__(self, islands):
+        self.islands = islands
+
+    def start(self, u, flow):
+        """Begin with the solution for the exponent 2."""
+
+    def exponent(self, r):
+        """Return the exponent of the energy."""
+        return r
+
+    def step(self, u, r):
+        """Return the next values, and flows for the bound."""
+        islands = self.islands
+        z = islands.differences(u)
+        c = islands.weight * np.maximum(islands.factors(z, r), FAINTEST)
+        v, flow = islands.potentials(c, start=u)
+        share = islands.line_search(z, islands.differences(v) - z, r)
+        return u + islands.at_vertices(share) * (v - u), [flow]
+
+
+class Flows:
+    """Newton's method on the flow, whose exponent is above 2 if that of the energy is below.
+
+    The flow is scaled to bring one unit from label to label; ``z`` is the flow over the weights.
+    """
+
+    # It is the bound that grows from step to step.
+    descends = False
+
+    def __init__(self, islands):
+        self.islands = islands
+
+    def start(self, u, flow):
+        """Begin with the solution for the exponent 2."""
+        self.z = self.islands.unit_flow(flow)
+        self.strong, self.r = STRONG, 2.0
+
+    def exponent(self, r):
+        """Return the exponent of the energy."""
+        return r / (r - 1)
+
+    def step(self, u, r):
+        """Return the next values, and flows for the bound."""
+        islands = self.islands
+        self.strong = min(self.strong * STRONGER, STRONGEST) if r == self.r else STRONG
+        self.r = r
+        c = islands.weight / np.maximum(islands.factors(self.z, r), 1 / self.strong)
+        v, flow = islands.potentials(c, start=u)
+        way = islands.unit_flow(flow) - self.z
+        self.z = self.z + islands.line_search(self.z, way, r)[islands.island] * way
+        return v, [flow, islands.weight * self.z]
+
+
+class Islands:
+    """The edges at the free vertices, in parts that have no free vertex in common.
+
+    Each part is a problem of its own. All of them are solved at once, but each has its own scale,
+    its own steps and its own bounds. ``values`` are the labels, between 0 and 1. Free vertices that
+    no edges join to a label are left out.
+    """
+
+    def __init__(self, W, values, labelled):
+        component = csgraph.connected_components(W, directed=False)[1]
+        reached = np.isin(component, component[labelled])
+        self.values, self.is_free = values, reached & ~labelled
+        self.free = np.flatnonzero(self.is_free)
+        self.home = np.zeros(W.shape[0], dtype=np.intp)
+        inner = W[self.free][:, self.free]
+        self.home[self.free] = csgraph.connected_components(inner, directed=False)[1]
+        self._list_edges(W)
+        self._centre_labels()
+        self._build_network()
+
+    def _list_edges(self, W):
+        """Set the ends, the weight and the island of each edge, sorted by islands."""
+        tail, head, weight = edge_list(W)
+        at_free = self.is_free[tail] | self.is_free[head]
+        tail, head, weight = tail[at_free], head[at_free], weight[at_free]
+        island = self.home[np.where(self.is_free[tail], tail, head)]
+        order = np.argsort(island, kind="stable")
+        self.tail, self.head, self.weight = tail[order], head[order], weight[order]
+        self.island = island[order]
+        self.starts = np.flatnonzero(np.diff(self.island, prepend=-1))
+
+    def _centre_labels(self):
+        """Set half the range of the labels around each island, and their pull.
+
+        The pull of an edge is the difference of the labels about the middle of their range, with
+        zero at free vertices.
+        """
+        ends, island = np.concatenate([self.tail, self.head]), np.tile(self.island, 2)
+        known = ~self.is_free[ends]
+        low, high = np.ones(len(self.starts)), np.zeros(len(self.starts))
+        np.minimum.at(low, island[known], self.values[ends[known]])
+        np.maximum.at(high, island[known], self.values[ends[known]])
+        self.half = (high - low) / 2
+        centred = np.where(known, self.values[ends] - ((low + high) / 2)[island], 0.0)
+        self.pull = centred[: len(self.tail)] - centred[len(self.tail) :]
+
+    def _build_network(self):
+        place = np.cumsum(self.is_free) - 1
+        tail_free, head_free = self.is_free[self.tail], self.is_free[self.head]
+        self._inner = tail_free & head_free
+        self._shore = ~self._inner
+        ends = np.column_stack([place[self.tail[self._inner]], place[self.head[self._inner]]])
+        near = np.where(tail_free, self.tail, self.head)[self._shore]
+        self._shore_value = self.values[np.where(tail_free, self.head, self.tail)[self._shore]]
+        self._shore_end = place[near]
+        self._network = Network(ends, self._shore_end, len(self.free))
+
+    def differences(self, u):
+        """Return the differences of values along the edges."""
+        return u[self.tail] - u[self.head]
+
+    def total(self, x):
+        """Return the sum over the edges of each island."""
+        return np.add.reduceat(x, self.starts) if len(x) else np.zeros(0)
+
+    def largest(self, x):
+        """Return for each edge the largest absolute value of its island, or 1 if all are zero."""
+        top = np.maximum.reduceat(np.abs(x), self.starts) if len(x) else np.zeros(0)
+        return np.where(top > 0, top, 1.0)[self.island]
+
+    def at_vertices(self, x):
+        """Return the number of each vertex' island; zero at the others."""
+        found = np.zeros(len(self.is_free), dtype=x.dtype)
+        found[self.free] = x[self.home[self.free]]
+        return found
+
+    def log_power(self, z, r):
+        """Return the logarithm of ``sum w |z|^r`` for each island."""
+        top = self.largest(z)
+        with np.errstate(divide="ignore", under="ignore"):
+            scaled = self.total(self.weight * np.abs(z / top) ** r)
+            return r * np.log(top[self.starts]) + np.log(scaled)
+
+    def log_bound(self, flow, p):
+        """Return the logarithm of the lower bound that a flow gives on each island's energy.
+
+        What a free vertex gains or loses by the flow, by rounding, counts with the largest
+        difference that its value can have from the middle of the labels.
+        """
+        drop = self.total(flow * self.pull) - self._lost(self._net(flow))
+        carried = drop > 0
+        size = np.where(carried, self.log_power(flow / self.weight, p / (p - 1)), 0.0)
+        bound = p * np.log(np.where(carried, drop, 1.0)) - (p - 1) * size
+        return np.where(carried, bound, -np.inf)
+
+    def _net(self, flow):
+        """Return what a flow takes away from each free vertex."""
+        n = len(self.values)
+        away = np.bincount(self.tail, flow, n) - np.bincount(self.head, flow, n)
+        return away[self.free]
+
+    def _lost(self, net):
+        """Return how much less a leaking flow may bring from label to label, for each island."""
+        return self.half * np.bincount(self.home[self.free], np.abs(net), len(self.starts))
+
+    def unit_flow(self, flow):
+        """Return the flow over the weights, scaled so that it brings one from label to label."""
+        drop = self.total(flow * self.pull)
+        return flow / self.weight / np.where(drop > 0, drop, 1.0)[self.island]
+
+    def factors(self, z, r):
+        """Return ``|z|^(r - 2)``, with the largest of each island as the unit of ``z``."""
+        with np.errstate(under="ignore"):
+            return np.abs(z / self.largest(z)) ** (r - 2)
+
+    def potentials(self, c, start=None):
+        """Return the potentials for the conductances ``c``, and their currents.
+
+        Where a conductance is large, the rounding of the potentials is a current that leaks from
+        free vertices. Potentials for the opposite currents repair that, as they are small.
+        """
+        if not len(self.free):
+            return self.values, np.zeros(0)
+        self._network.set_conductances(c[self._inner], c[self._shore])
+        current = np.bincount(self._shore_end, c[self._shore] * self._shore_value, len(self.free))
+        v = self.values.copy()
+        guess = None if start is None else start[self.free]
+        v[self.free] = np.clip(self._network.solve(current, guess), 0.0, 1.0)
+        flow = c * self.differences(v)
+        for _ in range(REPAIRS):
+            net = self._net(flow)
+            if np.all(self._lost(net) <= TIGHT * self.total(flow * self.pull)):
+                break
+            repair = np.zeros_like(v)
+            repair[self.free] = self._network.solve(-net)
+            flow = flow + c * self.differences(repair)
+        return v, flow
+
+    def line_search(self, z, way, r):
+        """Return for each island the ``t <= 1`` with about the least ``sum w |z + t way|^r``.
+
+        The sum is convex in ``t`` and never larger there than at ``t = 0``, but for rounding.
+        """
+        top = self.largest(z)
+        z, way = z / top, way / top
+
+        def evaluate(t):
+            x = z + t[self.island] * way
+            with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+                slopes = self.weight * np.abs(x) ** (r - 1)
+                return self.total(slopes * np.abs(x)), self.total(slopes * np.sign(x) * way)
+
+        t = np.full(len(self.starts), 1 / (r - 1))
+        low, high = np.zeros_like(t), np.full_like(t, np.inf)
+        before, slope = evaluate(low)
+        steepness = -slope
+        done = steepness <= ROUNDING * before
+        for _ in range(SEARCHES):
+            height, slope = evaluate(t)
+            not_higher = height <= (1 + ROUNDING) * before
+            done |= not_higher & (np.abs(slope) <= FLAT_ENOUGH * steepness)
+            downhill = slope < 0
+            done |= downhill & (t >= 1)
+            if done.all():
+                break
+            low, high = np.where(downhill, t, low), np.where(downhill, high, t)
+            further = np.where(np.isinf(high), np.minimum(2 * t, 1.0), (low + high) / 2)
+            t = np.where(done, t, further)
+        return np.where(done, t, low)
+
+
+# ---------------------------------------------------------------- resistances
+
+
+def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
+    """Return the p-resistance between vertices.
+
+    With the energy ``P_p(u) = sum of w_ij |u_i - u_j|^p`` over the edges it is ::
+
+        r_p(a, b) = 1 / min {P_p(u) : u_a = 1, u_b = 0}
+
+    For ``p = 2`` that is the effective resistance, for ``p -> 1`` one over the minimum cut between
+    ``a`` and ``b``. With ``1 / w`` as the resistance of an edge, resistances ``r_i`` in series make
+    ``(sum r_i^(1 / (p - 1)))^(p - 1)``, parallel ones make ``1 / sum(1 / r_i)`` for every ``p``,
+    and ``r_p^(1 / (p - 1))`` satisfies the triangle inequality [1]_.
+
+    Parameters
+    ----------
+    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
+        Weights of the edges; see :func:`as_graph`.
+
+    p : float
+        The exponent, above 1.
+
+    pairs : array-like of shape (n_pairs, 2)
+        The pairs of vertices. Each of them is a problem of its own.
+
+    tol : float, default=1e-6
+        The relative error at most, by a duality gap.
+
+    max_iter : int, default=200
+        The largest number of linear systems for a pair; a warning tells if they were not enough.
+
+    Returns
+    -------
+    resistance : ndarray of shape (n_pairs,)
+        The resistances; infinite between two components, and where they exceed the largest number.
+
+    See Also
+    --------
+    effective_resistance : The resistance for ``p = 2``, for many pairs at once.
+    minimum_cut : The limit for ``p -> 1``.
+
+    References
+    ----------
+    .. [1] M. Herbster and G. Lever, "Predicting the labelling of a graph via minimum p-seminorm
+       interpolation", COLT 2009.
+
+    Examples
+    --------
+    >>> from sklearn_sl.graph import graph_from_edges, p_resistance
+    >>> path = graph_from_edges([[0, 1], [1, 2], [2, 3]])
+    >>> p_resistance(path, 3, [[0, 1], [0, 3]])
+    array([1., 9.])
+    """
+    W = as_graph(graph)
+    if not isinstance(p, Real) or not 1 < p < np.inf:
+        raise ValueError(f"p must be a finite number above 1, got {p!r}.")
+    pairs = check_pairs(pairs, W.shape[0]).T
+    return np.array([_p_resistance(W, p, a, b, tol, max_iter) for a, b in pairs])
+
+
+def _p_resistance(W, p, a, b, tol, max_iter):
+    if a == b:
+        return 0.0
+    labelled = np.zeros(W.shape[0], dtype=bool)
+    labelled[[a, b]] = True
+    values = np.zeros(W.shape[0])
+    values[a] = 1.0
+    solution = p_harmonic(W, values, labelled, p, tol=tol, max_iter=max_iter)
+    solution.warn_unless(tol, stacklevel=5)
+    with np.errstate(over="ignore"):
+        return np.exp(-solution.log_energy)
+
+
+# ---------------------------------------------------------------- classification
+
+
+class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
+    """Classification by the labelling of a graph with the least p-seminorm.
+
+    For two classes the indicator ``u`` of the second one is extended from the labelled vertices to
+    all others by ::
+
+        u = argmin P_p(u),    P_p(u) = sum of w_ij |u_i - u_j|^p over the edges,
+
+    subject to ``u = y`` at the labels. At every other vertex the currents
+    ``w_ij |u_i - u_j|^(p - 1) sign(u_i - u_j)`` then add up to zero. For ``p = 2`` that is
+    :class:`LaplacianInterpolationClassifier`. As ``p`` falls to 1, the values become those of a
+    minimum cut (:class:`MinCutClassifier`): the structure of clusters counts, and few edges carry
+    all the change. As ``p`` grows, the largest differences count: ``u`` changes as evenly as it can
+    along the shortest ways between labels, and the boundary is half way.
+
+    **Several classes.** One problem for each class against all others; the distributions are these
+    solutions, divided by their sum. For ``p = 2`` the sum is one already.
+
+    **Algorithm.** Newton's method with line search, on the differences for ``p >= 2`` and on the
+    flow of the dual problem for ``p < 2``, while the exponent grows from 2 to what is asked for.
+    Each step is a sparse linear system, solved by an elimination without subtraction, whose
+    accuracy does not depend on how much the conductances differ, or by conjugate gradients where
+    that is cheaper. Each flow bounds the minimum from below, see ``duality_gap_``.
+
+    **New samples** take the p-mean of their neighbours, the value that adds the least energy to the
+    graph: ``argmin_t sum_j w_j |t - u_j|^p``.
+
+    See the :ref:`user guide <graph>`.
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        The exponent, above 1. From 1.01 to 100 the solutions are accurate; beyond, differences
+        vanish in rounding errors.
+
+    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
+        by a :class:`GraphBuilder`, whose own parameters count then.
+
+    n_neighbors : int, default=10
+        The number of neighbours, for "knn".
+
+    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
+
+    scale : float, {"self-tuning", "median"}, default="self-tuning"
+        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+
+    tol : float, default=1e-6
+        A fit ends when the duality gap is at most this part of the energy, and the last step moved
+        no value by more than its square root.
+
+    max_iter : int, default=200
+        The largest number of linear systems for a class.
+
+    unlabelled : label, None or "auto", default="auto"
+        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
+        only labels are -1 and 1, which are two classes then. None: all samples have labels.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    transduction_ : ndarray of shape (n_samples,)
+        The class of each training sample.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The distribution of labels at each training sample.
+
+    graph_ : csr_array of shape (n_vertices, n_vertices)
+        The graph. Its vertices are the distinct samples of non-zero weight.
+
+    vertex_ : ndarray of shape (n_samples,)
+        The vertex of each training sample, -1 for samples of weight zero.
+
+    prior_ : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+
+    component_without_label_ : ndarray of shape (n_samples,)
+        Whether a sample is in a connected component without a label; these have the distribution
+        ``prior_``.
+
+    energy_ : float
+        ``P_p`` of the solution, or its sum over the classes if there are more than two.
+
+    duality_gap_ : float
+        The least energy is not below ``energy_ - duality_gap_``. For any flow ``f`` that vertices
+        without a label neither gain nor lose from, and ``q = p / (p - 1)``, the energy is at least
+        ``(sum f_e (u_i - u_j))^p / (sum w_e |f_e / w_e|^q)^(p - 1)``, and the first sum depends on
+        the labels alone.
+
+    n_iter_ : int
+        The number of linear systems that were solved, for all classes.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    LaplacianInterpolationClassifier : The same for ``p = 2``, for large graphs.
+    MinCutClassifier : The limit for ``p -> 1``.
+    p_resistance : One over the least energy between two vertices.
+
+    References
+    ----------
+    .. [1] M. Herbster and G. Lever, "Predicting the labelling of a graph via minimum p-seminorm
+       interpolation", COLT 2009.
+
+    .. [2] M. Flores, J. Calder and G. Lerman, "Analysis and algorithms for lp-based
+       semi-supervised learning on graphs", Applied and Computational Harmonic Analysis 60, 2022.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn_sl.graph import PLaplacianClassifier
+    >>> X, moon = make_moons(200, noise=0.05, random_state=0)
+    >>> y = moon.copy()
+    >>> y[4:] = -1
+    >>> model = PLaplacianClassifier(p=1.5).fit(X, y)
+    >>> model.duality_gap_ <= 1e-6 * model.energy_
+    True
+    >>> float((model.transduction_ == moon).mean())
+    1.0
+    """
+
+    _parameter_constraints = {
+        **GraphClassifierMixin._graph_constraints,
+        "p": [Interval(Real, 1, np.inf, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+    _compare_grid = {"p": [1.2, 2.0, 4.0]}
+
+    def __init__(
+        self,
+        p=2.0,
+        *,
+        affinity="knn",
+        n_neighbors=10,
+        weight="gaussian",
+        scale="self-tuning",
+        tol=1e-6,
+        max_iter=200,
+        unlabelled="auto",
+    ):
+        self.p = p
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.unlabelled = unlabelled
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Extend the labels to the samples without one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, with and without a label; a graph of shape (n_samples, n_samples) if the
+            affinity is "precomputed".
+
+        y : array-like of shape (n_samples,)
+            The labels; see ``unlabelled``.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts.
+
+        Returns
+        -------
+        self : PLaplacianClassifier
+            The fitted estimator.
+        """
+        vertices, Y, labelled = self._training_vertices(X, y, sample_weight)
+        solutions = self._solve(vertices.W, Y[:, 1:] if Y.shape[1] <= 2 else Y, labelled)
+        F = _distributions([solution.u for solution in solutions], Y)
+        F[~vertices.reached] = self.prior_
+        energies = np.exp([solution.log_energy for solution in solutions])
+        self.energy_ = float(np.sum(energies))
+        self.duality_gap_ = float(energies @ [solution.relative_gap for solution in solutions])
+        self.n_iter_ = max(1, sum(solution.n_iter for solution in solutions))
+        self._set_distributions(vertices, F)
+        return self
+
+    def _solve(self, W, Y, labelled):
+        """Return the solution for each column of labels."""
+        solutions = []
+        with Progress(self, name="class", total=Y.shape[1]) as progress:
+            for values in Y.T:
+                with progress.step():
+                    solution = p_harmonic(
+                        W, values, labelled, self.p, tol=self.tol, max_iter=self.max_iter
+                    )
+                    solution.warn_unless(self.tol, stacklevel=6)
+                    solutions.append(solution)
+        return solutions
+
+    def _extend(self, weights, values):
+        if values.shape[1] == 1:
+            return np.ones((weights.shape[0], 1))
+        columns = values.T[1:] if values.shape[1] == 2 else values.T
+        return _distributions([p_mean(weights, column, self.p) for column in columns], values)
+
+
+def _distributions(columns, like):
+    """Return rows that add up to one: from the second of two classes, or by division."""
+    if like.shape[1] == 1:
+        return np.ones_like(like)
+    if like.shape[1] == 2:
+        return np.column_stack([1 - columns[0], columns[0]])
+    F = np.column_stack(columns)
+    total = F.sum(axis=1, keepdims=True)
+    # Where no class has a share at all, none is better than another.
+    return np.where(total > 0, F / np.where(total > 0, total, 1.0), 1 / F.shape[1])
+
+
+def p_mean(weights, x, p):
+    """Return ``argmin_t sum_j w_j |t - x_j|^p`` for each row of weights; zero for an empty one."""
+    if p == 2:
+        return weights @ x
+    mean = np.zeros(weights.shape[0])
+    rows = np.flatnonzero(np.diff(weights.indptr))
+    if not len(rows):
+        return mean
+    starts, lengths = weights.indptr[rows], np.diff(weights.indptr)[rows]
+    x = x[weights.indices]
+    low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        away = np.repeat(middle, lengths) - x
+        top = np.maximum.reduceat(np.abs(away), starts)
+        with np.errstate(under="ignore"):
+            pull = np.abs(away / np.repeat(np.where(top > 0, top, 1.0), lengths)) ** (p - 1)
+        slope = np.add.reduceat(weights.data * np.copysign(pull, away), starts)
+        low, high = np.where(slope <= 0, middle, low), np.where(slope >= 0, middle, high)
+    mean[rows] = (low + high) / 2
+    return mean
