@@ -27,7 +27,9 @@ from sklearn_sl.graph._interpolation_cv import (
     LaplacianInterpolationRegressorCV,
 )
 from sklearn_sl.graph._label_propagation import LabelPropagation, LabelSpreading
+from sklearn_sl.graph._min_cut import MinCutClassifier, minimum_cut
 from sklearn_sl.graph._online import GraphOnlinePredictor
+from sklearn_sl.graph._p_laplacian import PLaplacianClassifier, p_resistance
 from sklearn_sl.graph._resistance import (
     commute_time,
     effective_resistance,
@@ -48,6 +50,8 @@ __all__ = [
     "LaplacianInterpolationClassifierCV",
     "LaplacianInterpolationRegressor",
     "LaplacianInterpolationRegressorCV",
+    "MinCutClassifier",
+    "PLaplacianClassifier",
     "SpectralBisection",
     "as_graph",
     "ball_graph",
@@ -61,7 +65,9 @@ __all__ = [
     "kirchhoff_index",
     "knn_graph",
     "laplacian",
+    "minimum_cut",
     "mst_graph",
+    "p_resistance",
     "ratio_cut",
     "resistance_cover",
     "resistance_diameter",
