@@ -171,7 +171,9 @@ def graph_from_edges(edges, weights=None, *, n_vertices=None):
         raise ValueError("Vertices are numbered from 0; edges has a negative number.")
     if weights is None:
         weights = np.ones(len(edges))
-    weights = check_array(weights, ensure_2d=False, dtype=np.float64, input_name="weights")
+    weights = check_array(
+        weights, ensure_2d=False, ensure_min_samples=0, dtype=np.float64, input_name="weights"
+    )
     if weights.shape != (len(edges),):
         raise ValueError(f"There are {len(edges)} edges, but weights of shape {weights.shape}.")
     rows, cols = edges.T
