@@ -59,7 +59,7 @@ class LaplacianInverse:
         self.n_components, self.component = csgraph.connected_components(W, directed=False)
         self.size = np.bincount(self.component)[self.component]
         self.degree = degrees(self.W)
-        self.direct = has_thin_factor(W) if direct is None else direct
+        self.direct = W.shape[0] <= SMALL or has_thin_factor(W) if direct is None else direct
 
     @cached_property
     def free(self):
@@ -184,20 +184,20 @@ class LaplacianInverse:
 
 
 def has_thin_factor(W):
-    """Return whether a graph is small, or the factor of a part around a vertex has few entries.
+    """Return whether the factor of a graph, or of a large part of it, has few entries.
 
     ``W`` is any symmetric csr_array with the edges of the graph.
     """
-    n = W.shape[0]
-    if n <= SMALL:
-        return True
     start = int(np.argmax(np.diff(W.indptr)))
     order = csgraph.breadth_first_order(W, start, directed=False, return_predecessors=False)
     if len(order) < SAMPLE:  # a small component says nothing about the others
-        order = np.concatenate([order, np.setdiff1d(np.arange(n), order)])
+        order = np.concatenate([order, np.setdiff1d(np.arange(W.shape[0]), order)])
     part = np.sort(order[:SAMPLE])
     A = sp.csr_array(sp.eye_array(len(part)) + abs(W[part][:, part]))
     return Pattern(A).n_entries <= THIN * len(part)
+
+
+_has_thin_factor = has_thin_factor
 
 
 def conjugate_gradients(W, a, B, tol, max_iter=20_000):
