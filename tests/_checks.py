@@ -308,9 +308,17 @@ CONFIGS = {
         {"n_components": 8, "n_bins": 20, "alpha": 0.1, "smoothing": 0.1},
         {"gamma": 2.0, "unlabelled": None},
     ],
+    "PLaplacianClassifier": [
+        {"p": 1.1, "n_neighbors": 4},
+        {"p": 5.0, "affinity": GraphBuilder(("knn", "mst"), n_neighbors=5), "tol": 1e-10},
+    ],
+    "MinCutClassifier": [
+        {"affinity": GraphBuilder(("knn", "mst"), n_neighbors=5), "unlabelled": None},
+        {"n_neighbors": 4, "weight": "exponential", "scale": "median"},
+    ],
     "SpectralBisection": [
         {"threshold": "gap", "normalization": "symmetric", "n_neighbors": 5, "weight": "binary"},
-        {"threshold": "sign", "solver": "cg", "scale": "median"},
+        {"threshold": "sign", "solver": "lanczos", "scale": "median"},
         {"solver": "lu", "scale": 1.0, "weight": "exponential"},
     ],
     "LabelPropagation": [
@@ -422,6 +430,8 @@ OWN_CONFIGS["SpectralBisection"] = [
 ]
 # Some of scikit-learn's checks pass a matrix that is not symmetric, and no graph.
 OWN_CONFIGS["LaplacianInterpolationClassifier"] = [{"affinity": "precomputed"}]
+OWN_CONFIGS["PLaplacianClassifier"] = [{"affinity": "precomputed", "p": 3.0}]
+OWN_CONFIGS["MinCutClassifier"] = [{"affinity": "precomputed"}]
 # scikit-learn's checks have one feature, or a continuous one, where these have categories, and
 # negative targets.
 for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):

@@ -427,11 +427,12 @@ LONG_FITS = {
     "EllipsoidClassifier": [({"max_iter": 20}, 2000, 200)],
     "KernelPerceptron": [({}, 4000, 20), ({"budget": 200}, 4000, 20)],
     "KernelOGD": [({"max_iter": 5}, 5000, 20)],
+    "GraphOnlinePredictor": [({}, 2000, 10), ({"solver": "cg"}, 1000, 10)],
     "Hedge": [({}, 60_000, 20)],
     "FixedShare": [({"prediction": "vovk"}, 60_000, 20)],
     "Halving": [({"max_iter": 30}, 40_000, 20)],
     "EigenfunctionClassifier": [({}, 400_000, 20)],
-    "SpectralBisection": [({"solver": "cg"}, 20_000, 3)],
+    "SpectralBisection": [({"solver": "lanczos"}, 20_000, 3)],
     "DisjunctionWeightedMajority": [({"n_literals": 3}, 3000, 40)],
 }
 

@@ -15,12 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import degrees, edge_list
+from sklearn_sl.graph._factor import Factor
+from sklearn_sl.graph._inverse import has_thin_factor
 from sklearn_sl.graph._vertices import GraphMixin
 
 # Up to this order all eigenvectors are found at once; up to the smaller one by any solver.
 DENSE, SMALL = 500, 20
-# A graph with few cycles factors without fill: so many edges for each vertex.
-TREE_LIKE = 1.1
+# How often an iteration with the Laplacian itself begins again before one with its inverse.
+RESTARTS = 60
 # The relative residual of the inner solves, and the tolerance of the outer iteration.
 INNER, OUTER = 1e-10, 1e-10
 # An edge of this part of the degrees of both ends, or less, is lost in rounding.
@@ -61,14 +63,14 @@ def second_eigenpair(W, size, solver, max_iter, progress):
     size : ndarray of shape (n_vertices,)
         The sizes of the vertices, positive.
 
-    solver : {"auto", "dense", "lu", "cg"}
+    solver : {"auto", "dense", "lu", "lanczos"}
         How to find it.
 
     max_iter : int
-        The most steps of "cg".
+        The most steps of "lanczos".
 
     progress : Progress
-        Is told of the solves with the Laplacian.
+        Is told of the steps.
     """
     if len(size) == 1:
         return Eigenpair(0.0, np.zeros(1), 0.0, 1)
@@ -113,96 +115,118 @@ def _smallest(A, z, solver, max_iter, progress):
         lifted = A.toarray() + 3 * A.diagonal().max() * np.outer(z, z)
         _, V = linalg.eigh(lifted, subset_by_index=[0, 0])
         return V[:, 0] - z * (z @ V[:, 0]), 1
-    if solver == "lu" or (solver == "auto" and A.nnz - n <= 2 * TREE_LIKE * n):
-        solves = _Factor(A, z, progress)
+    if solver == "lu" or (solver == "auto" and has_thin_factor(A)):
+        operators = [(_Factored(A, z, progress), {"ncv": 12})]
     else:
-        solves = _ConjugateGradients(A, z, max_iter, progress)
-    operator = sparse_linalg.LinearOperator((n, n), solves.apply, dtype=np.float64)
-    # Any start will do that no eigenvector is orthogonal to; the same in each run.
-    start = solves.project(np.cos(2.4 * np.arange(n)))
-    try:
-        _, V = sparse_linalg.eigsh(operator, k=1, which="LA", v0=start, ncv=12, tol=OUTER)
-        v = V[:, 0]
-    except (_OutOfSteps, sparse_linalg.ArpackNoConvergence):
-        v = solves.latest
-    v = solves.project(v)
-    return v / linalg.norm(v), max(solves.n_iter, 1)
+        inverse = _ConjugateGradients(A, z, progress, max_iter)
+        operators = [
+            (_Reflected(A, z, progress, max_iter), {"ncv": 40, "maxiter": RESTARTS}),
+            (inverse, {"ncv": 12}),
+        ]
+    # Any start will do that is not orthogonal to the eigenvector; the same in each run.
+    v, n_iter = np.cos(2.4 * np.arange(n)), 0
+    for operator, options in operators:
+        operator.n_iter = n_iter
+        v, done = operator.largest(v, options)
+        n_iter = operator.n_iter
+        if done:
+            break
+    return v, max(n_iter, 1)
 
 
 class _OutOfSteps(Exception):
     """The budget of steps is spent."""
 
 
-class _Solves:
-    """The pseudo-inverse of ``A``, whose null space is ``z``."""
+class _Operator:
+    """A function of ``A`` whose largest eigenvector, orthogonal to ``z``, is the one we look for.
 
-    def __init__(self, z, progress):
-        self.z, self.progress = z, progress
-        self.n_iter, self.latest = 0, None
+    ``apply`` raises :class:`_OutOfSteps` in the end; ``latest`` is the best vector so far.
+    """
+
+    def __init__(self, A, z, progress, max_iter=np.inf):
+        self.A, self.z, self.progress, self.max_iter = A, z, progress, max_iter
+        self.n_iter = 0
 
     def project(self, x):
         return x - self.z * (self.z @ x)
 
-    def apply(self, x):
-        if self.progress.stop:
-            raise _OutOfSteps
+    def largest(self, start, options):
+        """Return the eigenvector, or the best so far, and whether to be content with it."""
+        self.latest = start = self.project(start)
+        operator = sparse_linalg.LinearOperator(self.A.shape, self._step, dtype=np.float64)
+        done = True
+        try:
+            options = {"v0": start, "tol": OUTER, **options}
+            self.latest = sparse_linalg.eigsh(operator, k=1, which="LA", **options)[1][:, 0]
+        except sparse_linalg.ArpackNoConvergence:
+            done = False
+        except _OutOfSteps:
+            pass
+        v = self.project(self.latest)
+        return v / linalg.norm(v), done
+
+    def _step(self, x):
         x = np.ravel(x)
         b = self.project(x)
         if linalg.norm(b) <= ROUNDING * linalg.norm(x):
             return np.zeros_like(b)
+        if self.progress.stop or self.n_iter >= self.max_iter:
+            raise _OutOfSteps
         with self.progress.step():
-            self.latest = self.project(self._solve(b))
+            return self.project(self.apply(b))
+
+
+class _Reflected(_Operator):
+    """The matrix itself, from its largest eigenvalue down: fast if the second one is not small."""
+
+    def __init__(self, A, z, progress, max_iter):
+        super().__init__(A, z, progress, max_iter)
+        self.top = 2 * A.diagonal().max()
+
+    def apply(self, x):
+        self.n_iter += 1
+        return self.top * x - self.A @ x
+
+
+class _Factored(_Operator):
+    """The inverse by a sparse Cholesky factor, one vertex grounded."""
+
+    def __init__(self, A, z, progress):
+        super().__init__(A, z, progress)
+        self.free = np.delete(np.arange(A.shape[0]), A.diagonal().argmax())
+        self.factor = Factor(sp.csr_array(A[self.free][:, self.free]))
+
+    def apply(self, x):
+        self.n_iter += 1
+        self.latest = np.zeros_like(x)
+        self.latest[self.free] = self.factor.solve(x[self.free, None])[:, 0]
         return self.latest
 
 
-class _Factor(_Solves):
-    """Solves by a sparse factorisation."""
+class _ConjugateGradients(_Operator):
+    """The inverse by conjugate gradients with the diagonal as preconditioner."""
 
-    def __init__(self, A, z, progress):
-        super().__init__(z, progress)
-        # A shift makes the matrix regular. What it adds lies along z, and is projected out.
-        shift = WEAK * A.diagonal().max()
-        shifted = sp.csc_array(A + shift * sp.eye_array(A.shape[0]))
-        self.factor = sparse_linalg.splu(
-            shifted,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-
-    def _solve(self, b):
-        self.n_iter += 1
-        return self.factor.solve(b)
-
-
-class _ConjugateGradients(_Solves):
-    """Solves by conjugate gradients with the diagonal as preconditioner."""
-
-    def __init__(self, A, z, max_iter, progress):
-        super().__init__(z, progress)
-        self.A, self.max_iter = A, max_iter
+    def __init__(self, A, z, progress, max_iter):
+        super().__init__(A, z, progress, max_iter)
         self.preconditioner = sp.diags_array(1 / A.diagonal())
 
     def _count(self, x):
         self.n_iter += 1
 
-    def _solve(self, b):
-        left = self.max_iter - self.n_iter
-        if left <= 0:
-            raise _OutOfSteps
-        x, unsolved = sparse_linalg.cg(
+    def apply(self, x):
+        self.latest, unsolved = sparse_linalg.cg(
             self.A,
-            b,
+            x,
             rtol=INNER,
             atol=0,
-            maxiter=left,
+            maxiter=self.max_iter - self.n_iter,
             M=self.preconditioner,
             callback=self._count,
         )
         if unsolved:
-            self.latest = self.project(x)
             raise _OutOfSteps
-        return x
+        return self.latest
 
 
 def canonical_sign(u):
@@ -336,15 +360,16 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     scale : float, "median" or "self-tuning", default="self-tuning"
         The scale of the lengths of the edges of "knn", as in :class:`GraphBuilder`.
 
-    solver : {"auto", "dense", "lu", "cg"}, default="auto"
-        How the eigenvector is found. "dense" finds all of them. The others iterate with the inverse
-        of the Laplacian: by a sparse factorisation, which is the fastest if the graph is like one
-        in the plane and fills all memory if it is not; or by conjugate gradients. "auto" is
-        "dense" up to 500 vertices, then "lu" for trees and graphs that are nearly one, else "cg".
-        Up to 20 vertices all are "dense".
+    solver : {"auto", "dense", "lu", "lanczos"}, default="auto"
+        How the eigenvector is found. "dense" finds all of them. "lu" iterates with the inverse of
+        the Laplacian by a sparse factorisation, which is the fastest if the graph is like one in
+        the plane, and fills the memory if it is not. "lanczos" iterates with the Laplacian itself,
+        and if the second eigenvalue is too near to the third for that, with its inverse by
+        conjugate gradients. "auto" is "dense" up to 500 vertices, then "lu" for graphs with a
+        thin factor, else "lanczos". Up to 20 vertices all are "dense".
 
     max_iter : int, default=100000
-        The most steps of conjugate gradients.
+        The most steps of "lanczos", each a product with the Laplacian.
 
     tol : float, default=1e-6
         A residual of the eigenvector above this gives a warning.
@@ -376,7 +401,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
         the Laplacian can be.
 
     n_iter_ : int
-        The steps taken: of conjugate gradients, or solves with the factors, or 1.
+        The steps taken: products with the Laplacian, or solves with its factor, or 1.
 
     graph_ : csr_array of shape (n_vertices, n_vertices)
         The graph. Samples that are equal are one vertex; the weights of edges are multiplied by the
@@ -417,7 +442,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
         "threshold": [StrOptions({"sign", "gap", "sweep"})],
         "normalization": [StrOptions({"symmetric"}), None],
         **GraphMixin._graph_constraints,
-        "solver": [StrOptions({"auto", "dense", "lu", "cg"})],
+        "solver": [StrOptions({"auto", "dense", "lu", "lanczos"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
     }
@@ -473,7 +498,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
             d = degrees(W)
             # A vertex without an edge is a component of its own; it needs some size.
             size = np.where(d > 0, d, size)
-        with Progress(self, name="solve", total=None) as progress:
+        with Progress(self, name="step", total=None) as progress:
             pair = second_eigenpair(W, size, self.solver, self.max_iter, progress)
         if pair.residual > self.tol:
             warnings.warn(
