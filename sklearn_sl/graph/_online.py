@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import splu
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -16,6 +15,8 @@ from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._build import GraphBuilder
+from sklearn_sl.graph._factor import Factor, Pattern
+from sklearn_sl.graph._grounded import _Scaled
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._linear import ClassScoresMixin
@@ -26,19 +27,26 @@ from sklearn_sl.theory._graphs import graph_cover_bound
 BLOCK = 96
 # Systems of so many vertices are factored in a moment, whatever the graph.
 FEW_VERTICES = 2000
-# A system with hardly more edges than a tree has is factored without fill-in.
-TREE_EDGES = 1.25
+# So are those with hardly more ends of edges than a tree has, two for each vertex.
+TREE_ENDS = 2.5
+# Others are looked at if they have no more ends of edges than these, and factored if it takes no
+# more multiplications: less than a second.
+MANY_ENDS, MUCH_WORK = 200_000, 2e10
 # What is lost when degrees are rounded, added to the diagonal: no system is singular.
 ROUNDING = 2.0**-50
+# More than this is added by no means.
+MOST_LEAK = 1e-6
 # A variance that is so much less than without the block has lost digits: the block is settled.
 LOST = 1e-6
 # Residual of a column by conjugate gradients, relative to the first one.
-RESIDUAL = 1e-13
+RESIDUAL = np.array([1e-13])
 # More vertices than these are not certified by ``fit``: their resistances take long.
 MANY_ASKED = 1000
-# Resistances may be wrong by so many times what ``ROUNDING`` does to them.
+# Resistances may be wrong by so many times what the addition to the diagonal does to them.
 SLACK = 8
-# Stands for a resistance that is too large to be found.
+# Weights are no smaller relative to the largest one, so that nothing falls apart by underflow.
+LIGHTEST = 1e-250
+# Stands for resistances that are too large to be found, and limits the others.
 ENDLESS = 1e150
 NEW, SETTLED = -1, -2
 
@@ -46,74 +54,82 @@ NEW, SETTLED = -1, -2
 # ---------------------------------------------------------------- systems
 
 
+def relative_weights(W):
+    """Return the weights of a graph relative to the largest one: only ratios matter."""
+    relative = sp.csr_array(W, copy=True)
+    relative.data = np.maximum(W.data / W.data.max(initial=0.0), LIGHTEST)
+    return relative
+
+
 class Grounded:
     """The equations ``L x = b`` at the ``free`` vertices of a graph, zero at all others.
 
-    The factor is made when it is needed, and not pickled.
+    ``solver`` is "lu", "cg", or "auto", which becomes one of these. Factors are made when they are
+    needed, and not pickled.
     """
 
     def __init__(self, W, free, solver):
         self.free = free
-        within = W if len(free) == W.shape[0] else W[free][:, free]
-        diagonal = degrees(W)[free] * (1 + ROUNDING)
-        self.matrix = sp.csr_array(sp.diags_array(diagonal) - within)
-        self.inverse_diagonal = 1 / diagonal
-        self.solver = _chosen(solver, within)
-        self._factor = None
+        self.within = W if len(free) == W.shape[0] else W[free][:, free]
+        self.degree = degrees(W)[free]
+        self.solver, self.leak, self._factor = solver, ROUNDING, None
+        if solver == "auto":
+            self.solver = "lu" if self._is_easy() else "cg"
 
     def __getstate__(self):
         return {**vars(self), "_factor": None}
+
+    def _is_easy(self):
+        """Return whether a factor is had in a moment."""
+        n, n_ends = len(self.free), self.within.nnz
+        if n <= FEW_VERTICES or n_ends <= TREE_ENDS * n:
+            return True
+        return n_ends <= MANY_ENDS and Pattern(self._matrix()).work <= MUCH_WORK
+
+    def _matrix(self):
+        return sp.csr_array(sp.diags_array(self.degree * (1 + self.leak)) - self.within)
 
     def solve(self, b):
         """Return the solution for the right-hand sides in the columns of ``b``, at all vertices."""
         x = np.zeros_like(b)
         if not len(self.free):
             return x
-        if self.solver == "cg":
-            solved = [self._iterate(column) for column in b[self.free].T]
-        else:
-            if self._factor is None:
-                self._factor = splu(
-                    self.matrix.tocsc(),
-                    permc_spec="MMD_AT_PLUS_A",
-                    diag_pivot_thresh=0.0,
-                    options={"SymmetricMode": True},
-                )
-            solved = [self._factor.solve(column) for column in b[self.free].T.copy()]
-        x[self.free] = np.transpose(solved)
+        if self._factor is None:
+            self._factor = self._factored() if self.solver == "lu" else self._scaled()
+        b = np.ascontiguousarray(b[self.free])
+        x[self.free] = self._factor.solve(b) if self.solver == "lu" else self._iterate(b)
         return x
+
+    def _factored(self):
+        """Return the Cholesky factor, with as little on the diagonal as rounding asks for."""
+        while True:
+            try:
+                return Factor(self._matrix())
+            except ValueError:
+                if self.leak > MOST_LEAK:
+                    raise
+                self.leak *= 16
+
+    def _scaled(self):
+        return _Scaled(self.within, self.degree * (1 + self.leak))
 
     def _iterate(self, b):
-        """Return the solution by conjugate gradients, preconditioned by the diagonal."""
-        x, residual = np.zeros_like(b), b.copy()
-        scaled = self.inverse_diagonal * residual
-        direction, square = scaled, residual @ scaled
-        goal = RESIDUAL**2 * square
-        for _ in range(10 * len(b) + 100):
-            if square <= goal:
-                return x
-            image = self.matrix @ direction
-            step = square / (direction @ image)
-            x += step * direction
-            residual -= step * image
-            scaled = self.inverse_diagonal * residual
-            before, square = square, residual @ scaled
-            direction = scaled + (square / before) * direction
-        warnings.warn(
-            "Conjugate gradients have not converged: the weights of the edges differ too much. Try "
-            'solver="lu".',
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        """Return the solution by conjugate gradients."""
+        x = np.empty_like(b)
+        for k in range(b.shape[1]):
+            side = b[:, [k]]
+            found, _, converged = self._factor.solve(
+                side, np.zeros_like(side), RESIDUAL, 10 * len(b) + 100
+            )
+            x[:, k] = found[:, 0]
+            if not converged:
+                warnings.warn(
+                    "Conjugate gradients have not converged: the weights of the edges differ too "
+                    'much. Try solver="lu".',
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         return x
-
-
-def _chosen(solver, W):
-    """Return "lu" or "cg" for a system with the edges ``W``."""
-    if solver != "auto":
-        return solver
-    n = W.shape[0]
-    return "lu" if n <= FEW_VERTICES or W.nnz <= 2 * TREE_EDGES * n else "cg"
 
 
 # ---------------------------------------------------------------- the interpolant
@@ -131,9 +147,7 @@ class Component:
     """
 
     def __init__(self, W, solver, vertex, label):
-        scale = W.data.max(initial=0.0)
-        # Only ratios of weights matter, whatever their size.
-        self.W = sp.csr_array(W / scale) if scale else W
+        self.W = relative_weights(W)
         self.degree = degrees(self.W)
         self.solver = solver
         self.base = np.tile(label, (W.shape[0], 1))
@@ -144,8 +158,10 @@ class Component:
 
     def _begin_block(self):
         free = np.flatnonzero(self.place != SETTLED)
-        room = min(BLOCK, len(free))
         self.system = Grounded(self.W, free, self.solver)
+        self.solver = self.system.solver  # looked at once
+        # Digits that iterations lack would be lost in a block, and nothing is gained by it.
+        room = min(BLOCK if self.solver == "lu" else 1, len(free))
         self.size = 0
         self.block = np.empty(room, dtype=np.intp)
         self.labels = np.empty((room, self.base.shape[1]))
@@ -189,7 +205,7 @@ class Component:
         self.place[vertex] = size
         self.size += 1
         if self.size == len(self.block):
-            self._settle()
+            self._settle(green if size == 0 else None)
         return value
 
     def _green(self, vertex):
@@ -198,9 +214,12 @@ class Component:
         unit[vertex] = 1.0
         return self.system.solve(unit)[:, 0]
 
-    def _settle(self):
-        """Let the labels of the block be boundary values, and begin a new one."""
-        self.base = self.values()
+    def _settle(self, green=None):
+        """Let the labels of the block be boundary values, and begin a new one.
+
+        ``green`` is the Green's function of the only vertex in the block, if it is known.
+        """
+        self.base = self.values(green)
         self.place[self.block[: self.size]] = SETTLED
         self._begin_block()
 
@@ -218,12 +237,19 @@ class Component:
         rest = self.labels[:size] - self.base[self.block[:size]]
         self.coef[:size] = self.whiten[:size, :size] @ rest
 
-    def values(self):
-        """Return the interpolant at all vertices."""
+    def values(self, green=None):
+        """Return the interpolant at all vertices; ``green`` as in ``_settle``."""
+        if not self.size:
+            return self.base.copy()
         block = self.block[: self.size]
-        currents = np.zeros_like(self.base)
-        currents[block] = self.whiten[: self.size, : self.size].T @ self.coef[: self.size]
-        values = np.clip(self.base + self.system.solve(currents), -1.0, 1.0)
+        currents = self.whiten[: self.size, : self.size].T @ self.coef[: self.size]
+        if green is None:
+            sides = np.zeros_like(self.base)
+            sides[block] = currents
+            change = self.system.solve(sides)
+        else:
+            change = green[:, None] * currents
+        values = np.clip(self.base + change, -1.0, 1.0)
         values[block] = self.labels[: self.size]
         return values
 
@@ -238,11 +264,11 @@ class Interpolant:
     def __init__(self, W, n_columns, solver):
         self.W, self.n_columns, self.solver = W, n_columns, solver
         self.component = csgraph.connected_components(W, directed=False)[1]
-        order = np.argsort(self.component, kind="stable")
-        self.members = np.split(order, np.cumsum(np.bincount(self.component))[:-1])
-        self.local = np.empty(len(order), dtype=np.intp)
-        for members in self.members:
-            self.local[members] = np.arange(len(members))
+        self.order = np.argsort(self.component, kind="stable")
+        self.start = np.append(0, np.cumsum(np.bincount(self.component)))
+        self.local = np.empty_like(self.order)
+        self.local[self.order] = np.arange(len(self.order))
+        self.local -= self.start[self.component]
         self.parts = {}
         self.fresh = set()
 
@@ -264,23 +290,28 @@ class Interpolant:
             self.fresh.add(number)
         return self.parts[number].trial(local, label)
 
+    def members(self, number):
+        """Return the vertices of a component."""
+        return self.order[self.start[number] : self.start[number + 1]]
+
     def within(self, number):
         """Return the graph of a component."""
-        members = self.members[number]
+        members = self.members(number)
         return self.W if len(members) == self.W.shape[0] else self.W[members][:, members]
 
     def values(self):
         """Return the interpolant at all vertices."""
         values = np.zeros((self.W.shape[0], self.n_columns))
         for number, part in self.parts.items():
-            values[self.members[number]] = part.values()
+            values[self.members(number)] = part.values()
         return values
 
     def energy(self):
-        """Return the energy of the interpolant."""
+        """Return the energy of the interpolant, relative to the largest weight."""
         rows, cols, weights = edge_list(self.W)
         values = self.values()
-        return float(weights @ np.sum((values[rows] - values[cols]) ** 2, axis=1))
+        relative = weights / weights.max(initial=0.0)
+        return float(relative @ np.sum((values[rows] - values[cols]) ** 2, axis=1))
 
     def is_consistent(self):
         """Return whether no vertex has had two different labels."""
@@ -291,27 +322,30 @@ class Interpolant:
 
         Of all vertices with a label those sets are united whose union has the least diameter by
         effective resistance (complete linkage): so many sets as there are vertices less diameters
-        up to ``rho`` cover them all, and none has a diameter above ``rho``.
+        up to ``rho`` cover them all, and none has a diameter above ``rho``. Diameters are relative
+        to the resistance of the heaviest edge.
         """
         n_asked, heights = 0, [np.empty(0)]
         for number, part in self.parts.items():
             asked = part.asked()
             n_asked += len(asked)
             if len(asked) > 1:
-                resistances = _resistances(self.within(number), asked, self.solver)
-                heights.append(linkage(resistances, "complete")[:, 2])
+                W = self.within(number)
+                with np.errstate(over="ignore", divide="ignore"):
+                    unit = self.W.data.max() / W.data.max()
+                    resistances = unit * _resistances(W, asked, self.solver)
+                heights.append(linkage(np.minimum(resistances, ENDLESS), "complete")[:, 2])
         return n_asked, np.sort(np.concatenate(heights))
 
 
 def _resistances(W, vertices, solver):
     """Return upper bounds on the effective resistances between vertices, condensed.
 
-    The conductance ``g`` that the diagonal has too much of changes the energy of a function with
-    values between 0 and 1 by at most ``g``, so that with the resistance ``r`` that is found the
-    true one is at most ``r / (1 - g r)``.
+    They are relative to the resistance of the heaviest edge. The conductance ``g`` that the
+    diagonal has too much of changes the energy of a function with values between 0 and 1 by at most
+    ``g``, so that the true resistance is at most ``r / (1 - g r)`` if ``r`` is found.
     """
-    scale = W.data.max()
-    W = sp.csr_array(W / scale)
+    W = relative_weights(W)
     system = Grounded(W, np.flatnonzero(np.arange(W.shape[0]) != vertices[0]), solver)
     green = np.zeros((len(vertices), len(vertices)))
     for place, vertex in enumerate(vertices[1:], start=1):
@@ -321,8 +355,8 @@ def _resistances(W, vertices, solver):
     first, second = np.triu_indices(len(vertices), k=1)
     own = np.diag(green)
     found = np.maximum(own[first] + own[second] - 2 * green[first, second], 0.0)
-    rest = 1 - SLACK * ROUNDING * W.sum() * found
-    return np.divide(found, scale * rest, out=np.full_like(found, ENDLESS), where=rest > 0)
+    rest = 1 - SLACK * system.leak * W.sum() * found
+    return np.divide(found, rest, out=np.full_like(found, ENDLESS), where=rest > 0)
 
 
 # ---------------------------------------------------------------- the learner
@@ -383,8 +417,8 @@ class GraphOnlinePredictor(
 
     solver : {"auto", "lu", "cg"}, default="auto"
         How systems are solved: by a sparse factor, best for graphs that could be drawn in the plane
-        and for trees; or by conjugate gradients. "auto" factors components of up to 2000 vertices,
-        and those that are nearly trees.
+        and for trees; or by conjugate gradients. "auto" factors a component if that takes less than
+        a second.
 
     keep_losses : bool, default=False
         Whether to keep ``loss_curve_``.
