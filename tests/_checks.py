@@ -21,7 +21,6 @@ from sklearn.utils.validation import has_fit_parameter
 from sklearn_sl._discovery import all_estimators
 from sklearn_sl.ensemble import DecisionStump
 from sklearn_sl.graph import GraphBuilder
-from sklearn_sl.graph import GraphBuilder
 from sklearn_sl.kernels import Gaussian, Linear
 from sklearn_sl.online import PassiveAggressiveRegressor, Perceptron
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
