@@ -115,23 +115,29 @@ def _smallest(A, z, solver, max_iter, progress):
         lifted = A.toarray() + 3 * A.diagonal().max() * np.outer(z, z)
         _, V = linalg.eigh(lifted, subset_by_index=[0, 0])
         return V[:, 0] - z * (z @ V[:, 0]), 1
-    if solver == "lu" or (solver == "auto" and has_thin_factor(A)):
-        operators = [(_Factored(A, z, progress), {"ncv": 12})]
-    else:
-        inverse = _ConjugateGradients(A, z, progress, max_iter)
-        operators = [
-            (_Reflected(A, z, progress, max_iter), {"ncv": 40, "maxiter": RESTARTS}),
-            (inverse, {"ncv": 12}),
-        ]
     # Any start will do that is not orthogonal to the eigenvector; the same in each run.
     v, n_iter = np.cos(2.4 * np.arange(n)), 0
-    for operator, options in operators:
+    for operator, options in _operators(A, z, solver, max_iter, progress):
         operator.n_iter = n_iter
         v, done = operator.largest(v, options)
         n_iter = operator.n_iter
         if done:
             break
     return v, max(n_iter, 1)
+
+
+def _operators(A, z, solver, max_iter, progress):
+    """Return the operators to iterate with, each until it fails, and the options of ``eigsh``."""
+    if solver == "lu" or (solver == "auto" and has_thin_factor(A)):
+        try:
+            return [(_Factored(A, z, progress), {"ncv": 12})]
+        except ValueError:  # too large, or too ill-conditioned
+            if solver == "lu":
+                raise
+    return [
+        (_Reflected(A, z, progress, max_iter), {"ncv": 40, "maxiter": RESTARTS}),
+        (_ConjugateGradients(A, z, progress, max_iter), {"ncv": 12}),
+    ]
 
 
 class _OutOfSteps(Exception):
