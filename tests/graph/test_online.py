@@ -1,7 +1,6 @@
 """Labels of vertices predicted one by one: the interpolant, the protocol, and the mistakes."""
 
 import pickle
-import time
 
 import networkx as nx
 import numpy as np
@@ -396,14 +395,12 @@ def test_chains_of_cliques_cost_about_one_mistake_each(n_cliques, size, n_bridge
     assert n_mistakes[-1] >= n_cliques
 
 
-def test_bound_is_met_by_an_adversary():
-    """Each new clique of a star of cliques is a mistake, and there is no other."""
+def test_bound_of_two_large_cliques_is_met():
     graph, clique = make_clique_chain(2, 30)
     y = np.where(clique, 1, -1)
     order = adversarial_vertex_order(graph, y)
     learner = learn(graph, order, y[order])
-    assert learner.n_mistakes_ == 2
-    assert learner.bound_ < 3
+    assert learner.n_mistakes_ == int(learner.bound_) == 2
 
 
 def test_bound_follows_from_the_cover_theorem_with_one_set(rng):
@@ -420,7 +417,6 @@ def test_long_path_and_wide_grid_take_no_matrix_of_all_vertices(rng):
     n = 50_000
     y = np.where(np.arange(n) < n / 3, -1, 1)
     vertices = rng.permutation(n)[:150]
-    begin = time.perf_counter()
     learner = learn(path(n), vertices, y[vertices])
     assert learner.n_mistakes_ < 20
     grid = nx.to_scipy_sparse_array(nx.grid_2d_graph(60, 60), format="csr", dtype=float)
@@ -432,5 +428,3 @@ def test_long_path_and_wide_grid_take_no_matrix_of_all_vertices(rng):
     np.testing.assert_allclose(
         iterated.decision_function(X), factored.decision_function(X), **ALGEBRA
     )
-    # Ten times what it takes, and a tenth of what solving from scratch would take.
-    assert time.perf_counter() - begin < 60
