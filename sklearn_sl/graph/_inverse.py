@@ -17,15 +17,15 @@ from sklearn_sl.graph._factor import Factor, Pattern
 
 # Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
 # factor with at most so many numbers per vertex: 40 in the plane, hundreds in ten dimensions.
-SMALL, SAMPLE, THIN = 20_000, 4_000, 150
+SMALL, SAMPLE, THIN = 10_000, 4_000, 150
 # What a column found by conjugate gradients may be wrong by, in the norm of the energy.
 TOLERANCE = 1e-8
 # Conjugate gradients look every so many steps whether they are done.
 CHECK = 8
 # A residual that is so much smaller than the first one is made of rounding errors.
 NOISE = 1e-15
-# So many right-hand sides are solved for at once.
-WIDTH = 64
+# So many right-hand sides are solved for at once with a factor, and with conjugate gradients.
+WIDTH, CG_WIDTH = 64, 16
 
 
 class LaplacianInverse:
@@ -197,9 +197,6 @@ def has_thin_factor(W):
     return Pattern(A).n_entries <= THIN * len(part)
 
 
-_has_thin_factor = has_thin_factor
-
-
 def conjugate_gradients(W, a, B, tol, max_iter=20_000):
     """Return ``X`` with ``(diag(a) - W) X = B``, by conjugate gradients with the diagonal.
 
@@ -208,8 +205,25 @@ def conjugate_gradients(W, a, B, tol, max_iter=20_000):
     (Hestenes and Stiefel); what the last quarter of the steps has gained estimates, from above
     as soon as the steps converge, what is left.
     """
+    X, settled = np.empty(B.shape), True
+    for begin in range(0, B.shape[1], CG_WIDTH):
+        part = slice(begin, begin + CG_WIDTH)
+        X[:, part], done = _descend(W, a, B[:, part].copy(), tol, max_iter)
+        settled = settled and done
+    if not settled:
+        warnings.warn(
+            f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or "
+            "its weights differ very much; method='exact' factorises its Laplacian.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return X
+
+
+def _descend(W, a, R, tol, max_iter):
+    """Return the solution for the columns of ``R``, which becomes the residual, and if it is one."""
     inverse = np.divide(1, a, out=np.zeros_like(a), where=a > 0)[:, None]
-    X, R = np.zeros(B.shape), B.copy()
+    X = np.zeros(R.shape)
     Z = inverse * R
     P, norm = Z.copy(), np.einsum("ij,ij->j", R, Z)
     gains, rounding = [], NOISE**2 * norm
@@ -223,18 +237,12 @@ def conjugate_gradients(W, a, B, tol, max_iter=20_000):
         R -= step * Q
         gains.append(step * norm)
         if len(gains) % CHECK == 0 and _is_settled(gains, tol):
-            return X
+            return X, True
         np.multiply(inverse, R, out=Z)
         before, norm = norm, np.einsum("ij,ij->j", R, Z)
         P *= np.divide(norm, before, out=np.zeros_like(norm), where=before > 0)
         P += Z
-    warnings.warn(
-        f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or its "
-        "weights differ very much; method='exact' factorises its Laplacian.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
-    return X
+    return X, False
 
 
 def _is_settled(gains, tol):

@@ -42,7 +42,7 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
         "exact" factorises the Laplacian. All edges together cost about two factorisations, as the
         inverse is computed at the places of the factor only; pairs cost a solve each. "sketch"
         solves for random projections by conjugate gradients, and needs no factor. "auto" is
-        "exact" for up to 20,000 vertices and for graphs whose factor is sparse, as those of points
+        "exact" for up to 10,000 vertices and for graphs whose factor is sparse, as those of points
         near a surface, and "sketch" otherwise.
 
     error : float, default=0.3
