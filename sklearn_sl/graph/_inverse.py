@@ -221,7 +221,7 @@ def conjugate_gradients(W, a, B, tol, max_iter=20_000):
 
 
 def _descend(W, a, R, tol, max_iter):
-    """Return the solution for the columns of ``R``, which becomes the residual, and if it is one."""
+    """Return the solution for columns ``R``, which become the residual, and if it is good."""
     inverse = np.divide(1, a, out=np.zeros_like(a), where=a > 0)[:, None]
     X = np.zeros(R.shape)
     Z = inverse * R
