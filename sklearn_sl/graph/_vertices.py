@@ -128,7 +128,7 @@ def scaled_by_mass(W, mass):
     diagonal = sp.diags_array(mass)
     with np.errstate(over="ignore", under="ignore"):
         scaled = sp.csr_array(diagonal @ W @ diagonal)
-    if not (np.isfinite(scaled.data).all() and scaled.data.min(initial=1) > 0):
+    if not np.isfinite(scaled.data).all() or scaled.count_nonzero() < W.nnz:
         raise ValueError(
             "The edges between samples of these weights overflow or vanish: divide sample_weight "
             "by its mean."
