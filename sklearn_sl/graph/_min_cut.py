@@ -130,11 +130,14 @@ class Arcs:
     """A graph as what the compiled code takes: two arcs for each edge."""
 
     def __init__(self, W):
-        self.W = W
+        W = W.sorted_indices()
         self.ways = W.indptr.astype(np.intp), W.indices.astype(np.intp)
         # The place of (j, i) at the place of (i, j).
         numbered = sp.csr_array((np.arange(W.nnz), W.indices, W.indptr), shape=W.shape)
         self.opposite = numbered.T.tocsr().data.astype(np.intp)
+        # Products with the masses of samples may be rounded differently in the two directions.
+        both = np.minimum(W.data, W.data[self.opposite])
+        self.W = sp.csr_array((both, W.indices, W.indptr), shape=W.shape)
 
     def levels(self, flow, start, direction, slack=0.0):
         """Return how far each vertex is from (1) or to (-1) some vertices; -1: not connected."""

@@ -89,7 +89,8 @@ class Elimination:
         number = np.arange(1, len(ends) + 1)  # a zero would vanish
         half = sp.csr_array((number, tuple(ends.T)), shape=(n_vertices, n_vertices))
         pattern = sp.csr_array(half + half.T)
-        self._order = _least_degree(pattern)
+        # Vertices that are joined to the ground alone count too.
+        self._order = _least_degree(sp.csr_array(pattern + sp.eye_array(n_vertices)))
         pattern = sp.csr_array(pattern[self._order][:, self._order])
         self._edge = pattern.data - 1
         self._pattern = pattern.indptr.astype(np.intp), pattern.indices.astype(np.intp)

@@ -110,6 +110,8 @@ def p_harmonic(W, values, labelled, p, *, tol=1e-6, max_iter=200):
     scaled = np.where(labelled, (values - low) / unit, 0.0)
     fixed = _log_energy_between_labels(W, scaled, labelled, p)
     islands = Islands(W, scaled, labelled)
+    if not len(islands.free):
+        return PHarmonic(values.astype(np.float64), float(fixed + p * np.log(unit)), 0.0, 0.0, 1)
     u, energy, bound, moved, n_iter = _descend(islands, p, tol, max_iter)
     log_energy = np.logaddexp.reduce(np.append(energy, fixed))
     log_bound = np.logaddexp.reduce(np.append(bound, fixed))
@@ -164,11 +166,11 @@ def _descend(islands, p, tol, max_iter):
         before = u
         u, flows = side.step(u, r)
         n_iter += 1
-        moved = float(np.max(np.abs(u - before), initial=0.0))
+        moved = float(np.max(np.abs(u - before)))
         exponent = p if r == last else side.exponent(r)
         energy_now = islands.log_power(islands.differences(u), exponent)
         bound_now = np.max([islands.log_bound(flow, exponent) for flow in flows], axis=0)
-        on_the_way = np.max(_relative_gap(energy_now, bound_now), initial=0.0)
+        on_the_way = np.max(_relative_gap(energy_now, bound_now))
         if r == last:
             better = side.descends | (energy_now <= energy)
             best = np.where(islands.at_vertices(better), u, best)
@@ -252,9 +254,10 @@ class Islands:
         self.home = np.zeros(W.shape[0], dtype=np.intp)
         inner = W[self.free][:, self.free]
         self.home[self.free] = csgraph.connected_components(inner, directed=False)[1]
-        self._list_edges(W)
-        self._centre_labels()
-        self._build_network()
+        if len(self.free):
+            self._list_edges(W)
+            self._centre_labels()
+            self._build_network()
 
     def _list_edges(self, W):
         """Set the ends, the weight and the island of each edge, sorted by islands."""
@@ -299,11 +302,11 @@ class Islands:
 
     def total(self, x):
         """Return the sum over the edges of each island."""
-        return np.add.reduceat(x, self.starts) if len(x) else np.zeros(0)
+        return np.add.reduceat(x, self.starts)
 
     def largest(self, x):
         """Return for each edge the largest absolute value of its island, or 1 if all are zero."""
-        top = np.maximum.reduceat(np.abs(x), self.starts) if len(x) else np.zeros(0)
+        top = np.maximum.reduceat(np.abs(x), self.starts)
         return np.where(top > 0, top, 1.0)[self.island]
 
     def at_vertices(self, x):
@@ -357,8 +360,6 @@ class Islands:
         Where a conductance is large, the rounding of the potentials is a current that leaks from
         free vertices. Potentials for the opposite currents repair that, as they are small.
         """
-        if not len(self.free):
-            return self.values, np.zeros(0)
         self._network.set_conductances(c[self._inner], c[self._shore])
         current = np.bincount(self._shore_end, c[self._shore] * self._shore_value, len(self.free))
         v = self.values.copy()
