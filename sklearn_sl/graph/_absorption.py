@@ -58,10 +58,17 @@ def hops_to(A, targets):
             rows = np.flatnonzero(hops < 0)
             frontier = rows[_any_edge(A, rows, frontier)]
         else:
-            rows = np.unique(into[frontier].indices)
-            frontier = rows[hops[rows] < 0]
+            rows = into[frontier].indices
+            frontier = _distinct(rows[hops[rows] < 0], into.shape[0])
         hops[frontier] = n_hops
     return hops
+
+
+def _distinct(numbers, n):
+    """Return each of the numbers below ``n`` once, without sorting."""
+    place = np.empty(n, dtype=np.intp)
+    place[numbers] = np.arange(len(numbers))
+    return numbers[place[numbers] == np.arange(len(numbers))]
 
 
 def _any_edge(A, rows, cols):
@@ -98,22 +105,18 @@ def harmonic(A, labelled, Y, tol, max_iter, progress):
     loss = b.sum(axis=1)
     degree = _row_sums(among) + loss
     walk = Walk(among, 1 / degree, np.ones(len(inner)), b / degree[:, None])
-    u, n_iter = None, 1
+    goal = max(tol, ROUNDING * len(inner))
+    u, n_iter, converged = None, 1, False
     if _is_large(among):
         precondition = _coarse_correction(walk) if sp.issparse(A) else None
-        u, n_iter = bicgstab(walk, AIM * tol, max_iter + hops.max(), progress, precondition)
-    converged = u is not None and _is_distribution(walk, u, tol)
-    if u is None or (not converged and _can_eliminate(among) and not progress.stop):
-        u = eliminate(among, loss, b)
-        converged = True
+        budget = max_iter + hops.max()
+        u, n_iter, change = bicgstab(walk, AIM * tol, budget, progress, precondition)
+        # The probabilities sum to one: an error that the residual does not tell shows there.
+        converged = change <= goal and np.abs(_sums(u) - 1).max() <= goal
+    if u is None or (_can_eliminate(among) and not (converged or progress.stop)):
+        u, converged = eliminate(among, loss, b), True
     F[inner] = normalised(u)
     return Solution(F, walk.change(F[inner]), n_iter, converged)
-
-
-def _is_distribution(walk, u, tol):
-    """Return whether ``u`` solves the equation, and sums to one: an error would show there."""
-    tol = max(tol, ROUNDING * len(u))
-    return walk.change(u) <= tol and np.abs(u.sum(axis=1) - 1).max() <= tol
 
 
 def spreading(A, Y, alpha, tol, max_iter, progress):
@@ -126,24 +129,23 @@ def spreading(A, Y, alpha, tol, max_iter, progress):
     root = np.sqrt(np.where(degree > 0, degree, 1))
     walk = Walk(A, alpha / root, 1 / root, (1 - alpha) * Y)
     goal = max(tol, ROUNDING * len(Y))
-    direct = _can_eliminate(A) and is_symmetric(A)
     # A step goes one edge further, and after that the changes shrink by alpha.
     budget = max_iter + hops_to(A, Y.any(axis=1)).max()
-    F, n_iter = None, 1
     if math.log(goal / len(Y)) / math.log(alpha) <= max_iter:
-        F, n_iter = fixed_point(walk, walk.b, tol, budget, progress)
-    elif _is_large(A) or not direct:
-        F, n_iter = bicgstab(walk, tol, budget, progress)
-        if walk.change(F) > goal and not direct:
+        F, n_iter, change = fixed_point(walk, walk.b, tol, budget, progress)
+    else:
+        F, n_iter, change = bicgstab(walk, tol, budget, progress)
+    if change > goal and not progress.stop:
+        if _can_eliminate(A) and is_symmetric(A):
+            odds = 1 / alpha - 1
+            loss = np.where(degree > 0, odds * degree, 1 / alpha)
+            F = root[:, None] * eliminate(A, loss, odds * root[:, None] * Y)
+            change = walk.change(F)
+        else:
             # What is tiny beside other samples is noise so far; these steps subtract nothing.
-            F, more = fixed_point(walk, np.maximum(F, 0), tol, budget, progress)
+            F, more, change = fixed_point(walk, np.maximum(F, 0), tol, budget, progress)
             n_iter += more
-    if F is None or (walk.change(F) > goal and direct and not progress.stop):
-        odds = 1 / alpha - 1
-        loss = np.where(degree > 0, odds * degree, 1 / alpha)
-        F = root[:, None] * eliminate(A, loss, odds * root[:, None] * Y)
-    residual = walk.change(F)
-    return Solution(F, residual, n_iter, residual <= goal)
+    return Solution(F, change, n_iter, change <= goal)
 
 
 def _is_large(A):
@@ -209,57 +211,76 @@ class Walk:
 
 def relative_change(change, x):
     """Return ``sum_i |change_i| / |x_i|`` in the norm of sums; one for what was nothing."""
-    change, total = np.abs(change).sum(axis=1), np.abs(x).sum(axis=1)
+    change, total = _sums(np.abs(change)), _sums(np.abs(x))
     ratio = np.divide(change, total, out=np.ones_like(change), where=total > TINY)
     return float(np.sum(ratio, where=change > TINY))
 
 
 def fixed_point(walk, x, tol, max_iter, progress):
-    """Iterate ``x = walk.step(x)``, which subtracts nothing."""
-    goal = max(tol, ROUNDING * len(x))
-    n_iter, change = 0, np.inf
-    while change > goal and n_iter < max_iter and not progress.stop:
+    """Iterate ``x = walk.step(x)``, which subtracts nothing.
+
+    Returns ``x``, the number of steps, and the change by one more.
+    """
+    goal, n_iter, new = max(tol, ROUNDING * len(x)), 0, walk.step(x)
+    while (change := relative_change(new - x, x)) > goal and n_iter < max_iter:
+        if progress.stop:
+            break
         with progress.step():
-            new, n_iter = walk.step(x), n_iter + 1
-        change, x = relative_change(new - x, new), new
-    return x, n_iter
+            x, new, n_iter = new, walk.step(new), n_iter + 1
+    return x, max(n_iter, 1), change
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def bicgstab(walk, tol, max_iter, progress, precondition=None):
     """Solve ``x = walk.step(x)`` by stabilised biconjugate gradients, one system per column.
 
-    Starts again from where it is if rounding has made its account of the residual wrong.
+    Starts again from where it is if rounding has made its account of the residual wrong. Returns
+    ``x``, the number of steps, and the change by one step of the walk.
     """
     x, n_iter, goal = np.zeros_like(walk.b), 0, max(tol, ROUNDING * len(walk.b))
-    precondition = precondition or (lambda z: z)
-    while n_iter < max_iter and walk.change(x) > goal and not progress.stop:
+    residual, precondition = walk.b, precondition or (lambda z: z)
+    while relative_change(residual, x) > goal and n_iter < max_iter:
+        x, more = _bicgstab_run(walk, x, residual, goal, max_iter - n_iter, progress, precondition)
+        n_iter += more
         residual = walk.step(x) - x
-        shadow, direction = residual, residual
-        rho = _inner(shadow, residual)
-        while n_iter < max_iter and not progress.stop:
-            with progress.step():
-                n_iter += 1
-                p = precondition(direction)
-                v = p - walk.move(p)
-                a = _ratio(rho, _inner(shadow, v))
-                half = residual - a * v
-                s = precondition(half)
-                t = s - walk.move(s)
-                w = _ratio(_inner(t, half), _inner(t, t))
-                residual = half - w * t
+        if progress.stop:
+            break
+    return x, n_iter, relative_change(residual, x)
+
+
+def _bicgstab_run(walk, x, residual, goal, max_iter, progress, precondition):
+    """Return where stabilised biconjugate gradients lead from ``x``, and the number of steps."""
+    shadow = direction = residual
+    rho, n_iter = _inner(shadow, residual), 0
+    while n_iter < max_iter and not progress.stop:
+        with progress.step():
+            n_iter += 1
+            p = precondition(direction)
+            v = p - walk.move(p)
+            a = _ratio(rho, _inner(shadow, v))
+            half = residual - a * v
+            s = precondition(half)
+            t = s - walk.move(s)
+            w = _ratio(_inner(t, half), _inner(t, t))
+            residual = half - w * t
             if not np.isfinite(residual).all():
-                return x, n_iter
-            x = x + a * p + w * s
-            before, rho = rho, _inner(shadow, residual)
-            if relative_change(residual, x) <= goal or not rho.any():
                 break
-            direction = residual + _ratio(rho, before) * _ratio(a, w) * (direction - w * v)
+            x = x + a * p + w * s
+        before, rho = rho, _inner(shadow, residual)
+        if relative_change(residual, x) <= goal or not rho.any():
+            break
+        direction = residual + _ratio(rho, before) * _ratio(a, w) * (direction - w * v)
     return x, n_iter
 
 
+def _sums(x):
+    """Return the sums of short rows; a product is much faster than ``x.sum(axis=1)``."""
+    return x @ np.ones(x.shape[1])
+
+
 def _inner(a, b):
-    return np.einsum("ij,ij->j", a, b)
+    """Return the inner products of the columns."""
+    return np.ones(len(a)) @ (a * b)
 
 
 def _ratio(a, b):
