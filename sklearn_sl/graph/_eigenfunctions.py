@@ -28,6 +28,7 @@ from sklearn_sl._sklearn import (
     check_sample_weight,
     fit_context,
 )
+from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._vertices import check_target, label_codes
 
@@ -454,7 +455,8 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         X, codes, weight = self._labelled_data(X, y, sample_weight)
-        with Progress(self, name="pass", total=PASSES) as progress:
+        # Blocks are too small for several BLAS threads, which would only wait for one another.
+        with Progress(self, name="pass", total=PASSES) as progress, one_blas_thread():
             self._find_functions(X, weight, progress)
             with progress.step():
                 self._fit_labels(X, codes, weight)
@@ -521,13 +523,22 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         np.add.at(table, self.axis_, self.eigenfunctions_[:, :, None] * coef[:, None, :])
         return table.reshape(n_axes * n_bins, coef.shape[1])
 
+    def _values(self, X, table):
+        """Return values at samples from those at the bin centres."""
+        values = np.empty((X.shape[0], table.shape[1]))
+
+        def fill(rows):
+            values[rows] = self._hats(X[rows]) @ table
+
+        for_each(fill, row_blocks(*X.shape))
+        return values
+
     def _probabilities(self, X):
         # A sum of functions of one coordinate each: their number does not matter here.
-        table = self._table(self.coef_)
-        F = np.empty((X.shape[0], len(self.classes_)))
-        for rows in row_blocks(*X.shape):
-            F[rows] = np.maximum(self._hats(X[rows]) @ table + self.intercept_, 0)
-            F[rows] /= F[rows].sum(axis=1, keepdims=True)
+        F = self._values(X, self._table(self.coef_))
+        F += self.intercept_
+        np.maximum(F, 0, out=F)
+        F /= F.sum(axis=1, keepdims=True)
         return F
 
     def eigenfunctions(self, X):
@@ -545,8 +556,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        table = self._table(np.eye(len(self.eigenvalues_)))
-        return np.concatenate([self._hats(X[rows]) @ table for rows in row_blocks(*X.shape)])
+        return self._values(X, self._table(np.eye(len(self.eigenvalues_))))
 
     def predict_proba(self, X):
         """Return the probabilities of the classes at samples, new or not.
