@@ -18,10 +18,18 @@ BUDGET = 5e8
 class Pattern:
     """The pattern of the Cholesky factor of a sparse symmetric matrix, before it is computed.
 
+    Parameters
+    ----------
+    A : csr_array of shape (n, n)
+        The matrix, with a full diagonal.
+
+    order : ndarray of shape (n,), default=None
+        An order of elimination, if a good one is known; else one of minimum degree.
+
     Attributes
     ----------
     order : ndarray of shape (n,)
-        The order of elimination (minimum degree).
+        The order of elimination.
 
     n_entries : int
         How many numbers the factor stores.
@@ -30,8 +38,8 @@ class Pattern:
         About how many multiplications the factorisation takes.
     """
 
-    def __init__(self, A):
-        order = _least_degree(A)
+    def __init__(self, A, order=None):
+        order = _least_degree(A) if order is None else order
         A, parent = _permuted(A, order), np.empty(A.shape[0], dtype=np.intp)
         compiled.elimination_tree(A.indptr, A.indices, parent, np.empty_like(parent))
         post = np.empty_like(parent)

@@ -10,19 +10,28 @@ is the number of steps that the random walk takes on average until it is held.
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg, splu
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._threads import for_each
 from sklearn_sl.graph import _sweeps
+from sklearn_sl.graph._factor import Factor, Pattern
 
 # Multiplications of one compiled call, some 30 ms.
 CALL = 3e7
 # A small system is factorised: to the last digit, in no time.
 DIRECT_ORDER = 500
+# Conjugate gradients are given so many iterations before a factor is thought to be cheaper.
+ITERATIONS = 30
+# A band is narrow if eliminating along it takes so many multiplications for each entry.
+NARROW = 1000
+# Residuals that need no refinement.
+REFINED = 1e-14
 # What the hitting times are good for needs no more than this relative residual.
 HITTING_TOL = 1e-3
 SOLVERS = ("auto", "lu", "cg", "amg", "consensus")
@@ -71,6 +80,11 @@ class GroundedSystem:
         self.W, self.a = W, a
         self.n = len(a)
 
+    @cached_property
+    def scaled(self):
+        """The matrix with a unit diagonal."""
+        return _Scaled(self.W, self.a)
+
     def multiply(self, x):
         """Return ``A x``."""
         return self.a[:, None] * x - self.W @ x
@@ -99,7 +113,7 @@ class GroundedSystem:
             Told ``x`` after each sweep of "consensus"; the end if it returns true.
         """
         if solver == "auto":
-            solver = "lu" if self.n <= DIRECT_ORDER else "cg"
+            solver = "lu" if self._prefers_factor(b.shape[1] + 1) else "cg"
         start = np.zeros(b.shape[1]) if start is None else start
         sides = np.column_stack([b, self.a])
         x = np.empty_like(sides)
@@ -129,32 +143,44 @@ class GroundedSystem:
 
     def _solve_lu(self, b, x, tols, max_iter):
         if self.n:
-            x[...] = self.factorise().solve(b)
-            # One step of refinement: the error of an M-matrix is that of its small pivots.
-            x += self.factor.solve(b - self.multiply(x))
+            matrix = self.scaled.with_diagonal()
+            order, work = self._band
+            pattern = Pattern(matrix, order if work <= NARROW * matrix.nnz else None)
+            factor = Factor(matrix, pattern)
+            x[...] = self.scaled.apply(factor.solve, b)
+            # One step of refinement where rounding is amplified by small pivots.
+            rest = b - self.multiply(x)
+            if np.abs(rest / self.a[:, None]).max() > REFINED:
+                x += self.scaled.apply(factor.solve, rest)
         return 1, True
 
-    def factorise(self):
-        """Return the sparse factorisation of ``A``."""
-        A = sp.csc_array(sp.diags_array(self.a) - self.W)
-        self.factor = splu(
-            A,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-        return self.factor
+    @cached_property
+    def _band(self):
+        """An order in which neighbours are close, and the work of eliminating along it."""
+        order = csgraph.reverse_cuthill_mckee(self.W, symmetric_mode=True).astype(np.intp)
+        place = np.empty_like(order)
+        place[order] = np.arange(self.n)
+        # How far each row reaches back; free vertices without free neighbours reach nowhere.
+        tied = np.flatnonzero(np.diff(self.W.indptr))
+        earliest = np.minimum.reduceat(place[self.W.indices], self.W.indptr[tied])
+        reach = np.maximum(place[tied] - earliest, 0).astype(np.float64)
+        return order, float(reach @ reach)
+
+    def _prefers_factor(self, n_sides):
+        """Return whether a factor is cheaper than conjugate gradients."""
+        if self.n <= DIRECT_ORDER:
+            return True
+        return self._band[1] <= ITERATIONS * n_sides * self.W.nnz
 
     # ------------------------------------------------------------ conjugate gradients
 
     def _solve_cg(self, b, x, tols, max_iter):
-        scaled = _Scaled(self.W, self.a)
         widths = np.array_split(np.arange(b.shape[1]), -(-b.shape[1] // _sweeps.MOST_SIDES))
         outcomes = {}
 
         def work(group):
             columns = widths[group]
-            found, n_iter, converged = scaled.solve(
+            found, n_iter, converged = self.scaled.solve(
                 b[:, columns], x[:, columns], tols[columns], max_iter
             )
             x[:, columns] = found
@@ -230,6 +256,14 @@ class _Scaled:
         self.middle = np.empty(len(a), dtype=np.int64)
         _sweeps.find_middle(self.indptr, self.indices, self.middle)
         self.matrix = S
+
+    def with_diagonal(self):
+        """Return ``I - S``."""
+        return sp.csr_array(sp.eye_array(len(self.root)) - self.matrix)
+
+    def apply(self, solve, b):
+        """Return the solution of the unscaled system by a solver of the scaled one."""
+        return solve(b / self.root[:, None]) / self.root[:, None]
 
     def solve(self, b, x, tols, max_iter):
         """Return the solution, the number of steps, and whether they were enough."""

@@ -10,11 +10,13 @@ The first is the limit of the second. Both are systems of a grounded graph: labe
 held, or tied to their label by an edge of the weight ``c_i / alpha``.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._grounded import GroundedSystem, Solution
 
@@ -58,7 +60,9 @@ class Problem:
 
     def with_labels(self, Y):
         """Return the problem with other labels at the same vertices."""
-        return replace(self, Y=Y)
+        other = copy(self)
+        other.Y, other.mean = Y, self.label_mass @ Y / self.label_mass.sum()
+        return other
 
     def with_alpha(self, alpha):
         """Return the same labels, trusted otherwise."""
@@ -95,14 +99,10 @@ class Problem:
 
     def energy(self, U):
         """Return ``trace(U'LU)``."""
-        # One side at a time would read the graph as often; differences lose no digits.
-        row = np.repeat(np.arange(self.W.shape[0]), np.diff(self.W.indptr))
-        total, step = 0.0, 2**18
-        for start in range(0, len(row), step):
-            part = slice(start, start + step)
-            difference = U[row[part]] - U[self.W.indices[part]]
-            total += 0.5 * float(self.W.data[part] @ np.einsum("ij,ij->i", difference, difference))
-        return total
+        W = self.W
+        return _sweeps.energy(
+            W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data, np.ascontiguousarray(U)
+        )
 
 
 def interpolate(problem, **options):

@@ -154,3 +154,25 @@ def relax(
                     largest = change
                 u[i, c] = value
     return largest
+
+
+def energy(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
+    const double[:, ::1] u,
+):
+    """Return the sum of ``w_ij |u_i - u_j|^2`` over the edges, each of which is stored twice."""
+    cdef Py_ssize_t i, j, c
+    cdef int64_t k
+    cdef double squares, difference, total = 0.0
+    with nogil:
+        for i in range(u.shape[0]):
+            for k in range(indptr[i], indptr[i + 1]):
+                j = indices[k]
+                if j > i:
+                    continue
+                squares = 0.0
+                for c in range(u.shape[1]):
+                    difference = u[i, c] - u[j, c]
+                    squares += difference * difference
+                total += data[k] * squares
+    return total

@@ -125,15 +125,14 @@ def scaled_by_mass(W, mass):
     """Return the graph with its weights multiplied by the masses of both ends."""
     if np.all(mass == 1):
         return W
-    diagonal = sp.diags_array(mass)
     with np.errstate(over="ignore", under="ignore"):
-        scaled = sp.csr_array(diagonal @ W @ diagonal)
-    if not np.isfinite(scaled.data).all() or scaled.count_nonzero() < W.nnz:
+        data = W.data * np.repeat(mass, np.diff(W.indptr)) * mass[W.indices]
+    if not (np.isfinite(data).all() and data.all()):
         raise ValueError(
             "The edges between samples of these weights overflow or vanish: divide sample_weight "
             "by its mean."
         )
-    return scaled
+    return sp.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
 
 # ---------------------------------------------------------------- labels
