@@ -266,7 +266,10 @@ def _solve_ridge(G, H, sigma, alpha):
     if not len(root):
         return np.zeros_like(H)
     s, Q = linalg.eigh(G / (root * root.T))
-    return Q @ ((Q.T @ (H / root)) / (np.maximum(s, 0) + alpha)[:, None]) / root
+    # Where the labels say nothing there is nothing on the right side either, but rounding.
+    known = s > len(s) * np.finfo(np.float64).eps * s[-1]
+    shrink = np.divide(1, s + alpha, out=np.zeros_like(s), where=known)
+    return Q @ (shrink[:, None] * (Q.T @ (H / root))) / root
 
 
 # The estimator ---------------------------------------------------------------------

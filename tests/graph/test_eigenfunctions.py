@@ -379,6 +379,29 @@ def test_an_outlier_changes_little():
     assert np.mean(model.transduction_[:-1] == y) > 0.95
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"alpha": 1e-300},
+        {"alpha": 1e300},
+        {"gamma": 1e300},
+        {"n_bins": 2},
+        {"n_components": 1},
+        {"smoothing": 0.999},
+        {"smoothing": 1e-300},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_each", [1, 30])
+def test_extreme_parameters_give_distributions(params, n_each):
+    X, y = make_blobs(200, centers=3, n_features=4, cluster_std=2, random_state=1)
+    model = EigenfunctionClassifier(**params).fit(X, few_labels(y, n_each))
+    probabilities = model.predict_proba(10 * X)
+    assert np.all(probabilities >= 0)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, **EXACT)
+    assert np.isfinite(model.objective_)
+
+
 def test_squares_that_overflow_are_an_error():
     with pytest.raises(ValueError, match="overflow"):
         EigenfunctionClassifier().fit([[1e200], [-1e200]], [0, 1])
