@@ -18,7 +18,7 @@ from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph
-from sklearn_sl.graph._neighbors import distances_to, nearest, pair_lengths
+from sklearn_sl.graph._neighbors import check_range, distances_to, nearest, pair_lengths
 from sklearn_sl.graph._spanning_tree import spanning_tree
 from sklearn_sl.kernels._base import added_up
 
@@ -39,10 +39,8 @@ SAMPLES = {
 def unique_edges(i, j, length):
     """Return edges with ``i < j``, each once, in the order of ``(i, j)``."""
     low, high = np.minimum(i, j), np.maximum(i, j)
-    order = np.lexsort([high, low])
-    low, high, length = low[order], high[order], length[order]
-    first = np.ones(len(low), dtype=bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    key = low * np.int64(high.max(initial=0) + 1) + high
+    _, first = np.unique(key, return_index=True)
     return low[first], high[first], length[first]
 
 
@@ -358,10 +356,12 @@ class GraphBuilder(
 
     def _build(self, X):
         """Set the graph of validated samples, which are kept as they are."""
+        if self.metric == "euclidean":
+            check_range(X)
         search = _Search(X, self.n_neighbors, self.metric, self.n_jobs)
-        edges = unique_edges(
-            *map(np.concatenate, zip(*(self._edges(search, method) for method in self._methods)))
-        )
+        edges, *others = (self._edges(search, method) for method in self._methods)
+        if others:
+            edges = unique_edges(*map(np.concatenate, zip(edges, *others)))
         self.scale_ = scales(
             self.scale if self.weight != "binary" else 1.0,
             edges[2],

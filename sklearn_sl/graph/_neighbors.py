@@ -1,11 +1,14 @@
 """Nearest samples and the distances of chosen pairs."""
 
 import numpy as np
-from sklearn.metrics.pairwise import paired_euclidean_distances
+import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.extmath import row_norms
 
-# Pairs whose distance is computed at once.
+# Numbers of the pairs whose distance is computed at once, such that they stay in the cache.
 BLOCK = 2**16
+# Numbers up to which the square of a difference is finite.
+LARGEST = 0.25 * np.sqrt(np.finfo(np.float64).max)
 
 
 def pair_lengths(X, rows, cols):
@@ -18,10 +21,11 @@ def pair_lengths(X, rows, cols):
 
 
 def _paired(A, rows, B, cols):
-    lengths = np.empty(len(rows))
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        lengths[part] = paired_euclidean_distances(A[rows[part]], B[cols[part]])
+    lengths, step = np.empty(len(rows)), max(BLOCK // max(A.shape[1], 1), 1)
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        with np.errstate(over="ignore"):
+            lengths[part] = row_norms(A[rows[part]] - B[cols[part]])
     return lengths
 
 
@@ -31,12 +35,25 @@ def distances_to(source, X, numbers):
     return _paired(source, rows, X, numbers.ravel()).reshape(numbers.shape)
 
 
+def check_range(X):
+    """Raise if squared distances of samples can overflow.
+
+    A query that is too far away for numbers has all samples as equally far neighbours.
+    """
+    values = X.data if sp.issparse(X) else X
+    largest = np.abs(values).max(initial=0.0)
+    if largest > LARGEST / np.sqrt(X.shape[1]):
+        raise ValueError("The distances of samples overflow: scale the features (StandardScaler).")
+
+
 def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     """Return distances and numbers of the nearest samples of ``X``, of each sample or query.
 
     A sample is no neighbour of itself. Where there are fewer samples, all of them are neighbours.
     """
     n = X.shape[0]
+    if metric == "euclidean":
+        check_range(X)
     k = min(n_neighbors, n - (query is None))
     if k == 0:
         return np.empty((n, 0)), np.empty((n, 0), dtype=np.intp)

@@ -278,6 +278,12 @@ def test_bad_parameters_are_named(params, words):
         knn_graph(cloud(0), mode="directed")
 
 
+def test_distances_that_overflow_are_refused():
+    for method in METHODS:
+        with pytest.raises(ValueError, match="overflow"):
+            GraphBuilder(method, radius=1.0).fit(1e200 * cloud(0))
+
+
 def test_complete_graph_of_too_many_samples_is_refused_at_once():
     with pytest.raises(ValueError, match="GiB"):
         complete_graph(np.zeros((10**6, 1)))
