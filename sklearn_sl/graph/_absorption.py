@@ -109,7 +109,8 @@ def harmonic(A, labelled, Y, tol, max_iter, progress):
     u, n_iter, converged = None, 1, False
     if _is_large(among):
         precondition = _coarse_correction(walk) if sp.issparse(A) else None
-        budget = max_iter + hops.max()
+        # More steps with a dense matrix would take longer than its elimination.
+        budget = max_iter + hops.max() if sp.issparse(A) else min(max_iter, len(inner) // 100)
         u, n_iter, change = bicgstab(walk, AIM * tol, budget, progress, precondition)
         # The probabilities sum to one: an error that the residual does not tell shows there.
         converged = change <= goal and np.abs(_sums(u) - 1).max() <= goal

@@ -173,6 +173,7 @@ class PropagationMixin:
         F[~F.any(axis=1)] = self.prior_
         return F
 
+    @np.errstate(all="ignore")
     def _gaussian_averages(self, X, votes):
         """Return sums of ``votes`` with the weights ``exp(-gamma d**2)``, relative to the largest.
 
@@ -426,7 +427,8 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
         The shares of the classes among the labels.
 
     component_without_label_ : ndarray of shape (n_samples,)
-        Whether a training sample is tied to no label; such samples get ``prior_``.
+        Whether a training sample is tied to no label, or by so many edges that its row of ``F``
+        underflows; such samples get ``prior_``.
 
     residual_ : float
         Certificate: the sum over the samples of ``|F - alpha S F - (1 - alpha) Y|``, each relative
