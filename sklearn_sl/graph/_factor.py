@@ -140,9 +140,14 @@ class Factor:
 
     pattern : Pattern, default=None
         Its pattern, if that is known already.
+
+    slack : ndarray of shape (n,), default=None
+        The sums of the rows of a matrix whose entries beside the diagonal are not positive, known
+        better than from the matrix. Then the factor has a small relative error in each entry,
+        whatever the condition of the matrix is; its diagonal is not looked at.
     """
 
-    def __init__(self, A, pattern=None):
+    def __init__(self, A, pattern=None, slack=None):
         self.pattern = p = Pattern(A) if pattern is None else pattern
         check_size(p.n_entries)
         n, n_blocks = A.shape[0], len(p.first) - 1
@@ -153,10 +158,11 @@ class Factor:
         compiled.scatter(M.indptr, M.indices, M.data, *self._blocks, where, self.values)
         lists = [np.full(n_blocks, -1, dtype=np.intp) for _ in range(3)]
         work = np.empty(p.highest * WIDEST)
+        slack = np.empty(0) if slack is None else np.array(slack, dtype=np.float64)[p.order]
         block = 0
         while 0 <= block < n_blocks:
             block = compiled.factor(
-                *self._blocks, p.owner, block, BUDGET, *lists, where, work, self.values
+                *self._blocks, p.owner, block, BUDGET, *lists, where, work, slack, self.values
             )
         if block < 0 or not np.isfinite(self.values).all():
             raise ValueError(

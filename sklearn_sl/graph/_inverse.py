@@ -20,6 +20,8 @@ from sklearn_sl.graph._factor import Factor, Pattern
 SMALL, SAMPLE, THIN = 10_000, 4_000, 150
 # What a column found by conjugate gradients may be wrong by, in the norm of the energy.
 TOLERANCE = 1e-8
+# A difference that is smaller by this factor than its terms is wrong in the seventh digit.
+LOST = 1e-8
 # Conjugate gradients look every so many steps whether they are done.
 CHECK = 8
 # A residual that is so much smaller than the first one is made of rounding errors.
@@ -79,7 +81,11 @@ class LaplacianInverse:
         if not len(self.free):
             return None
         A = sp.csr_array(sp.diags_array(self.degree + self.shift) - self.W)
-        return Factor(A if self.shift else sp.csr_array(A[self.free][:, self.free]))
+        if self.shift:
+            return Factor(A, slack=np.full(self.n_vertices, self.shift))
+        grounds = np.delete(np.arange(self.n_vertices), self.free)
+        to_ground = degrees(self.W[:, grounds])[self.free]
+        return Factor(sp.csr_array(A[self.free][:, self.free]), slack=to_ground)
 
     def solve(self, B):
         """Return the inverse times a matrix of columns."""
@@ -159,7 +165,12 @@ class LaplacianInverse:
         both = (i >= 0) & (j >= 0)
         if both.any():
             between[both] = self.factor.inverse_at(i[both], j[both])
-        return (own[rows] + own[cols] - 2 * between) / self.unit
+        values = (own[rows] + own[cols] - 2 * between) / self.unit
+        # Where the way to the ground is so much longer than the edge, hardly a digit is left.
+        size = np.maximum(own[rows], own[cols]) / self.unit
+        doubtful = np.flatnonzero(values < LOST * size)
+        values[doubtful] = self.resistances_of_pairs(rows[doubtful], cols[doubtful])
+        return values
 
     def resistances_of_pairs(self, rows, cols):
         """Return the resistances between pairs of vertices of one component, a solve for each.

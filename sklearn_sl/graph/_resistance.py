@@ -67,8 +67,12 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
 
     Notes
     -----
-    The sum of ``w r`` over the edges is the number of vertices minus that of the components. An
-    exact resistance is wrong by rounding errors of the largest resistance of its component.
+    The sum of ``w r`` over the edges is the number of vertices minus that of the components.
+
+    The factorisation has pivots that are sums of positive numbers, so that weights may differ by
+    twenty orders of magnitude. Exact resistances of edges and of a few pairs then have at least
+    seven correct digits; those of all or many pairs are wrong by rounding errors of the largest
+    resistance of their component.
 
     References
     ----------

@@ -7,6 +7,7 @@ begins at ``values[panel[s]]``. All work is done by BLAS on panels, and the entr
 budget of arithmetic, to be called again: Ctrl-C is answered in between.
 """
 
+from libc.math cimport sqrt
 from scipy.linalg.cython_blas cimport dgemm, dgemv, dtrsm, dtrsv
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri
 
@@ -190,8 +191,12 @@ def scatter(const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] indices, const d
 def factor(const Py_ssize_t[::1] first, const Py_ssize_t[::1] start, const Py_ssize_t[::1] rows,
            const Py_ssize_t[::1] panel, const Py_ssize_t[::1] owner, Py_ssize_t block,
            double budget, Py_ssize_t[::1] head, Py_ssize_t[::1] sibling, Py_ssize_t[::1] place,
-           Py_ssize_t[::1] where, double[::1] work, double[::1] values):
+           Py_ssize_t[::1] where, double[::1] work, double[::1] slack, double[::1] values):
     """Replace the panels of the matrix by those of ``L``, from ``block`` on.
+
+    ``slack`` is empty, or the sums of the rows of a matrix whose entries beside the diagonal are
+    not positive; it becomes ``inv(L)`` times these. Then only numbers of one sign are added, and
+    each entry of the factor has a small relative error, however much the entries differ.
 
     Returns the block to go on with, or minus one minus the block whose pivots are not positive.
     ``head[s]`` begins the list of the blocks that block ``s`` has yet to be updated by, linked by
@@ -206,7 +211,7 @@ def factor(const Py_ssize_t[::1] first, const Py_ssize_t[::1] start, const Py_ss
                                   where, work, values)
             if head[block] != -1:
                 break
-            if _finish(block, first, start, panel, values):
+            if _finish(block, first, start, rows, panel, work, slack, values):
                 block = -1 - block
                 break
             place[block] = first[block + 1] - first[block]
@@ -257,16 +262,59 @@ cdef double _update(Py_ssize_t block, const Py_ssize_t[::1] first, const Py_ssiz
 
 
 cdef int _finish(Py_ssize_t block, const Py_ssize_t[::1] first, const Py_ssize_t[::1] start,
-                 const Py_ssize_t[::1] panel, double[::1] values) noexcept nogil:
+                 const Py_ssize_t[::1] rows, const Py_ssize_t[::1] panel, double[::1] work,
+                 double[::1] slack, double[::1] values) noexcept nogil:
     """Factor the updated panel of a block; returns zero unless a pivot is not positive."""
     cdef int height = start[block + 1] - start[block], width = first[block + 1] - first[block]
-    cdef int below = height - width, info = 0
+    cdef int below = height - width, info = 0, single = 1
+    cdef Py_ssize_t i
     cdef double one = 1
     cdef double *own = &values[panel[block]]
-    dpotrf("L", &width, own, &height, &info)
+    cdef double *sums
+    if slack.shape[0]:
+        sums = &slack[first[block]]
+        info = _eliminate(width, height, own, sums, &work[0])
+    else:
+        dpotrf("L", &width, own, &height, &info)
     if info == 0 and below:
         dtrsm("R", "L", "T", "N", &below, &width, &one, own, &height, own + width, &height)
+    if info == 0 and slack.shape[0]:
+        dtrsv("L", "N", "N", &width, own, &height, sums, &single)
+        if below:
+            _multiply(b"N", below, width, -1, own + width, height, sums, 0, &work[0])
+            for i in range(below):
+                slack[rows[start[block] + width + i]] += work[i]
     return info
+
+
+cdef int _eliminate(int width, int height, double *own, const double *slack, double *rest
+                    ) noexcept nogil:
+    """Factor the triangle of a panel, with pivots that are sums of the entries beside them.
+
+    ``rest`` becomes the part of these sums from outside of the triangle.
+    """
+    cdef Py_ssize_t i, j, k
+    cdef double pivot, entry
+    for k in range(width):
+        rest[k] = slack[k]
+        for i in range(width, height):
+            rest[k] -= own[k * height + i]
+    for k in range(width):
+        pivot = rest[k]
+        for i in range(k + 1, width):
+            pivot -= own[k * height + i]
+        if not pivot > 0:
+            return 1
+        pivot = sqrt(pivot)
+        own[k * height + k] = pivot
+        for i in range(k + 1, width):
+            own[k * height + i] /= pivot
+        for j in range(k + 1, width):
+            entry = own[k * height + j]
+            rest[j] -= entry * (rest[k] / pivot)
+            for i in range(j + 1, width):
+                own[j * height + i] -= entry * own[k * height + i]
+    return 0
 
 
 def solve_lower(const Py_ssize_t[::1] first, const Py_ssize_t[::1] start,

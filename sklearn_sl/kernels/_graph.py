@@ -1,6 +1,7 @@
 """Kernels on the vertices of a graph: inverses and exponentials of its Laplacian."""
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import ive
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.validation import check_array
@@ -12,8 +13,8 @@ from sklearn_sl.kernels._structured import StructuredKernel, check_real
 # A table of the kernel values of all pairs of vertices may have so many numbers, 256 MB; a larger
 # one is made a few rows at a time.
 LARGEST_TABLE = 2**25
-# So many columns of n numbers are computed at once.
-WIDTH = 64
+# So many columns of n numbers are computed at once, and so many by products with a sparse matrix.
+WIDTH, NARROW = 64, 16
 # The longest series of Chebyshev polynomials.
 MOST_TERMS = 200_000
 
@@ -293,22 +294,29 @@ class Diffusion:
     """
 
     def __init__(self, W, t):
+        from sklearn_sl.graph import laplacian
         from sklearn_sl.graph._adjacency import degrees
 
-        self.W, self.t, self.degree = W, t, degrees(W)
+        self.W, self.t, self.laplacian, degree = W, t, laplacian(W), degrees(W)
         rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
-        self.span = float(np.max(self.degree[rows] + self.degree[W.indices], initial=0.0))
-        self.coefficients = _series(t * self.span / 2)
+        span = np.max(degree[rows] + degree[W.indices], initial=0.0)
+        self.coefficients = _series(t * span / 2)
+        # Twice x, as the polynomials have it; a graph without edges has one term only.
+        self.step = self.laplacian * (4 / (span or 1)) - 2 * sp.eye_array(W.shape[0], format="csr")
 
     def columns(self, vertices):
         """Return columns of ``exp(-t L)``, shape (n_vertices, n_columns)."""
-        now = np.zeros((self.W.shape[0], len(vertices)))
+        return np.hstack([self._columns(vertices[part]) for part in slices(len(vertices), NARROW)])
+
+    def _columns(self, vertices):
+        now = np.zeros((self.step.shape[0], len(vertices)))
         now[vertices, np.arange(len(vertices))] = 1
-        total, before = self.coefficients[0] * now, now
-        for k, coefficient in enumerate(self.coefficients[1:]):
-            after = self._times(now, 2 / self.span) - now
-            if k:
-                after *= 2
+        total, before = self.coefficients[0] * now, None
+        for coefficient in self.coefficients[1:]:
+            after = self.step @ now
+            if before is None:
+                after /= 2
+            else:
                 after -= before
             total += coefficient * after
             before, now = now, after
@@ -316,7 +324,7 @@ class Diffusion:
 
     def slopes(self, vertices):
         """Return columns of the derivative by the logarithm of ``t``."""
-        return self._times(self.columns(vertices), -self.t)
+        return -self.t * (self.laplacian @ self.columns(vertices))
 
     def diagonal(self, vertices):
         """Return entries of the diagonal: squared norms of columns after half the time."""
@@ -324,10 +332,6 @@ class Diffusion:
         for part in slices(len(vertices), WIDTH):
             values[part] = np.sum(half.columns(vertices[part]) ** 2, axis=0)
         return values
-
-    def _times(self, X, factor):
-        """Return ``factor L X``."""
-        return (factor * self.degree)[:, None] * X - factor * (self.W @ X)
 
 
 def _series(h):
