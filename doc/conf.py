@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
             "examples/tree",
             "examples/ensemble",
             "examples/online",
+            "examples/graph",
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
