@@ -271,7 +271,7 @@ class Islands:
         self.starts = np.flatnonzero(np.diff(self.island, prepend=-1))
 
     def _centre_labels(self):
-        """Set half the range of the labels around each island, and their pull.
+        """Set the range of the labels around each island, half its length, and their pull.
 
         The pull of an edge is the difference of the labels about the middle of their range, with
         zero at free vertices.
@@ -281,7 +281,7 @@ class Islands:
         low, high = np.ones(len(self.starts)), np.zeros(len(self.starts))
         np.minimum.at(low, island[known], self.values[ends[known]])
         np.maximum.at(high, island[known], self.values[ends[known]])
-        self.half = (high - low) / 2
+        self.low, self.high, self.half = low, high, (high - low) / 2
         centred = np.where(known, self.values[ends] - ((low + high) / 2)[island], 0.0)
         self.pull = centred[: len(self.tail)] - centred[len(self.tail) :]
 
@@ -364,7 +364,8 @@ class Islands:
         current = np.bincount(self._shore_end, c[self._shore] * self._shore_value, len(self.free))
         v = self.values.copy()
         guess = None if start is None else start[self.free]
-        v[self.free] = np.clip(self._network.solve(current, guess), 0.0, 1.0)
+        home = self.home[self.free]
+        v[self.free] = np.clip(self._network.solve(current, guess), self.low[home], self.high[home])
         flow = c * self.differences(v)
         for _ in range(REPAIRS):
             net = self._net(flow)

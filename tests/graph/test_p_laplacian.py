@@ -157,6 +157,16 @@ def test_graphs_without_a_choice():
     np.testing.assert_array_equal(same.u, 5)
 
 
+def test_island_between_equal_labels_is_constant():
+    """Rounding errors there are no energy: the gap is that of the other islands."""
+    graph = graph_from_edges([[0, 1], [1, 2], [2, 0], [2, 3], [3, 4], [4, 5], [5, 3], [5, 6]])
+    values = [np.nan, np.nan, 0.3, np.nan, np.nan, np.nan, 0.3]
+    for p in (1.1, 2.0, 9.0):
+        solution = solve(graph, values, p)
+        np.testing.assert_array_equal(solution.u, 0.3)
+        assert (solution.log_energy, solution.relative_gap) == (-np.inf, 0)
+
+
 def test_budget_is_kept_and_told(rng):
     W = random_graph(rng, 20, density=0.2)
     y = np.full(20, -1)
