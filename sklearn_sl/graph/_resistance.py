@@ -460,7 +460,9 @@ def resistance_cover(graph, diameter):
     # What differs from the diameter by rounding only is within it.
     diameter = diameter * (1 + 1e-9) + 1e-12 * own.max()
     cover, n_sets = np.full(len(own), -1), 0
-    for seed in np.argsort(-own, kind="stable"):
+    # Vertices that are equal but for rounding are taken in their order.
+    outermost = np.argsort(-np.round(own / (own.max() or 1), 9), kind="stable")
+    for seed in outermost:
         if cover[seed] < 0:
             cover[_members(inverse, own, seed, cover < 0, diameter)] = n_sets
             n_sets += 1
