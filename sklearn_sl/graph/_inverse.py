@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl.graph._adjacency import degrees
-from sklearn_sl.graph._factor import Factor, Pattern
+from sklearn_sl.graph._factor import Factor, Pattern, check_size
 
 # Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
 # factor with at most so many numbers per vertex: 40 in the plane, hundreds in ten dimensions.
@@ -80,6 +80,7 @@ class LaplacianInverse:
         """The Cholesky factor of the matrix at the free vertices, or None if there are none."""
         if not len(self.free):
             return None
+        _check_feasible(self.W)
         A = sp.csr_array(sp.diags_array(self.degree + self.shift) - self.W)
         if self.shift:
             return Factor(A, slack=np.full(self.n_vertices, self.shift))
@@ -199,13 +200,29 @@ def has_thin_factor(W):
 
     ``W`` is any symmetric csr_array with the edges of the graph.
     """
+    return _entries_per_vertex(W) <= THIN
+
+
+def _entries_per_vertex(W):
+    """Return how many numbers for each vertex the factor of a part of the graph has."""
     start = int(np.argmax(np.diff(W.indptr)))
     order = csgraph.breadth_first_order(W, start, directed=False, return_predecessors=False)
     if len(order) < SAMPLE:  # a small component says nothing about the others
         order = np.concatenate([order, np.setdiff1d(np.arange(W.shape[0]), order)])
     part = np.sort(order[:SAMPLE])
     A = sp.csr_array(sp.eye_array(len(part)) + abs(W[part][:, part]))
-    return Pattern(A).n_entries <= THIN * len(part)
+    return Pattern(A).n_entries / len(part)
+
+
+def _check_feasible(W):
+    """Raise at once if the factor of a large graph has no chance to fit into memory.
+
+    To order the vertices of such a graph can take minutes. In ten dimensions the entries grow with
+    nearly the square of the number of vertices; here the exponent is 1.5, to be on the safe side.
+    """
+    n = W.shape[0]
+    if n > SMALL and (entries := _entries_per_vertex(W)) > THIN:
+        check_size(int(entries * n * (n / SAMPLE) ** 0.5))
 
 
 def conjugate_gradients(W, a, B, tol, max_iter=20_000):

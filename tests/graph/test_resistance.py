@@ -13,6 +13,7 @@ from reference.resistance import commute_steps, components, pseudo_inverse, resi
 from scipy.sparse.csgraph import shortest_path
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl import _memory
 from sklearn_sl.graph import (
     _factor,
     _inverse,
@@ -336,6 +337,19 @@ def test_large_tight_graphs_are_sketched_and_large_flat_ones_factorised(monkeypa
     assert LaplacianInverse(as_graph(sp.block_diag([grid(30, 40)] * 3))).direct
     assert not LaplacianInverse(random_graph(0, 1000, 0.02)).direct
     assert LaplacianInverse(random_graph(0, 90, 0.5)).direct
+
+
+def test_factors_that_cannot_fit_are_refused_before_they_are_begun(monkeypatch):
+    monkeypatch.setattr(_inverse, "SMALL", 100)
+    monkeypatch.setattr(_inverse, "SAMPLE", 900)
+    monkeypatch.setattr(_inverse, "Factor", None)  # never called
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2**26)
+    tight = as_graph(sp.block_diag([random_graph(0, 1000, 0.02)] * 30))
+    for function in (resistance_diameter, vertex_resistance):
+        with pytest.raises(ValueError, match="too large and too tightly connected"):
+            function(tight + sp.eye_array(30_000, k=1000) + sp.eye_array(30_000, k=-1000))
+    with pytest.raises(ValueError, match="too large and too tightly connected"):
+        effective_resistance(tight, method="exact")
 
 
 # The factor
