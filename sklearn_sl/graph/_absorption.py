@@ -17,6 +17,8 @@ from scipy.sparse.linalg import splu
 PANEL = 64
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
 CALL = 5e8
+# Multiplications that take the time of gathering one number of a matrix.
+GATHER = 100
 # Up to these orders elimination is about as fast as iteration.
 DIRECT_DENSE, DIRECT_SPARSE = 3000, 500
 # Up to this order a sparse matrix is made dense if the iteration fails.
@@ -74,7 +76,7 @@ def _distinct(numbers, n):
 def _any_edge(A, rows, cols):
     """Return whether each of the rows of a dense matrix has an edge to one of the columns."""
     found = np.zeros(len(rows), dtype=bool)
-    for part in _row_blocks(len(rows), 10 * len(cols)):
+    for part in _row_blocks(len(rows), GATHER * len(cols)):
         found[part] = (A[np.ix_(rows[part], cols)] > 0).any(axis=1)
     return found
 
@@ -158,7 +160,12 @@ def _can_eliminate(A):
 
 
 def _submatrix(A, rows, cols):
-    return A[rows][:, cols] if sp.issparse(A) else A[np.ix_(rows, cols)]
+    if sp.issparse(A):
+        return A[rows][:, cols]
+    part = np.empty((len(rows), len(cols)))
+    for some in _row_blocks(len(rows), GATHER * len(cols)):
+        part[some] = A[np.ix_(rows[some], cols)]
+    return part
 
 
 def _row_sums(A):
@@ -353,9 +360,10 @@ def eliminate(A, loss, b):
     """
     n, symmetric = len(b), is_symmetric(A)
     M = np.empty((n, n + 1 + b.shape[1]))
-    M[:, :n] = A.toarray() if sp.issparse(A) else A
-    M[:, n], M[:, n + 1 :] = loss, b
-    np.negative(M, out=M)
+    A = A.toarray() if sp.issparse(A) else A
+    for rows in _row_blocks(n, 20 * n):
+        np.negative(A[rows], out=M[rows, :n])
+    M[:, n], M[:, n + 1 :] = -loss, -b
     inverses = []
     for start in range(0, n, PANEL):
         stop = min(start + PANEL, n)

@@ -22,7 +22,7 @@ from sklearn_sl.kernels._radial import Gaussian
 
 # Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
 # rows.
-SEARCH, SEARCH_ROWS = 2e9, 4096
+SEARCH, SEARCH_ROWS = 2e8, 4096
 
 
 class PropagationMixin:
@@ -110,8 +110,8 @@ class PropagationMixin:
             return self._neighbour_graph(X)
         n = X.shape[0]
         check_memory(
-            16 * n**2,
-            f"The matrix of the affinities of {n} samples, with its factor,",
+            24 * n**2,
+            f"The matrix of the affinities of {n} samples, with its part and its factor,",
             'use kernel="knn", or LaplacianInterpolationClassifier.',
         )
         if self.kernel == "rbf":
