@@ -1,5 +1,6 @@
 """Sparse Cholesky factors of Laplacians: solves, and the entries of the inverse at the edges."""
 
+import threading
 from functools import cached_property
 
 import numpy as np
@@ -112,15 +113,36 @@ def _least_degree(A):
         return np.zeros(1, dtype=np.intp)
     pattern = sp.csc_array((np.ones(A.nnz), A.indices.astype(np.intc), A.indptr.astype(np.intc)))
     pattern.setdiag(2.0 * np.diff(A.indptr))
-    incomplete = spilu(
-        pattern,
-        drop_tol=1e10,
-        fill_factor=1,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0,
-        options={"SymmetricMode": True},
+    incomplete = _in_background(
+        lambda: spilu(
+            pattern,
+            drop_tol=1e10,
+            fill_factor=1,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0,
+            options={"SymmetricMode": True},
+        )
     )
     return np.argsort(incomplete.perm_c).astype(np.intp)
+
+
+def _in_background(work):
+    """Return the result of a function, without which Ctrl-C would have to wait for its end."""
+    outcome = []
+
+    def note():
+        try:
+            outcome.append((work(), None))
+        except BaseException as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=note, daemon=True)
+    thread.start()
+    thread.join()
+    result, error = outcome[0]
+    if error is not None:
+        raise error
+    return result
 
 
 def _permuted(A, order):
