@@ -18,7 +18,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_sl._threads import for_each
+from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._factor import Factor, Pattern
 
@@ -143,16 +143,21 @@ class GroundedSystem:
 
     def _solve_lu(self, b, x, tols, max_iter):
         if self.n:
-            matrix = self.scaled.with_diagonal()
-            order, work = self._band
-            pattern = Pattern(matrix, order if work <= NARROW * matrix.nnz else None)
-            factor = Factor(matrix, pattern)
-            x[...] = self.scaled.apply(factor.solve, b)
-            # One step of refinement where rounding is amplified by small pivots.
-            rest = b - self.multiply(x)
-            if np.abs(rest / self.a[:, None]).max() > REFINED:
-                x += self.scaled.apply(factor.solve, rest)
+            # Threads of BLAS gain nothing on small blocks, and spin for a while after each.
+            with one_blas_thread():
+                self._factor_and_solve(b, x)
         return 1, True
+
+    def _factor_and_solve(self, b, x):
+        matrix = self.scaled.with_diagonal()
+        order, work = self._band
+        pattern = Pattern(matrix, order if work <= NARROW * matrix.nnz else None)
+        factor = Factor(matrix, pattern)
+        x[...] = self.scaled.apply(factor.solve, b)
+        # One step of refinement where rounding is amplified by small pivots.
+        rest = b - self.multiply(x)
+        if np.abs(rest / self.a[:, None]).max() > REFINED:
+            x += self.scaled.apply(factor.solve, rest)
 
     @cached_property
     def _band(self):
