@@ -75,7 +75,10 @@ def test_configurations_are_of_public_estimators():
 
 
 # The data of some checks are no Gram matrix: a machine on kernel values may say so.
-@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
+# So are labels -1 and 1, of which the first may mean that there is none.
+@pytest.mark.filterwarnings(
+    "ignore::scipy.linalg.LinAlgWarning", "ignore:The only labels are -1 and 1:UserWarning"
+)
 @for_every_check
 def test_estimator_keeps_the_scikit_learn_contract(estimator, check):
     check(estimator)

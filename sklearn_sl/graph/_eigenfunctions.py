@@ -326,7 +326,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
 
     unlabelled : object, default="auto"
         The mark of unlabelled samples in ``y``; None if all samples are labelled. "auto" is -1,
-        unless the labels are -1 and 1 alone, which are two classes.
+        unless the labels are -1 and 1 alone, which are two classes then, with a warning.
 
     Attributes
     ----------

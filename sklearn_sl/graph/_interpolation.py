@@ -292,7 +292,8 @@ class LaplacianInterpolationClassifier(
 
     unlabelled : label, None or "auto", default="auto"
         What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then. None: all samples have labels.
+        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
+        have labels.
 
     random_state : int, RandomState instance or None, default=None
         The choice of vertices, for "consensus".

@@ -241,7 +241,8 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
 
     unlabelled : label, None or "auto", default="auto"
         What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then. None: all samples have labels.
+        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
+        have labels.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ def label_codes(y, unlabelled):
     ----------
     y : array-like of shape (n_samples,)
     unlabelled : the mark of an unlabelled sample; None if there is none; "auto" is -1, unless the
-        labels are -1 and 1 alone, which are two classes.
+        labels are -1 and 1 alone, which are two classes; a warning says so.
     """
     y = column_or_1d(y, warn=True)
     marked = _marked(y, unlabelled)
@@ -178,6 +178,12 @@ def _marked(y, unlabelled):
         return np.array([isinstance(label, Real) and np.isnan(label) for label in y])
     marked = np.asarray(y == mark, dtype=bool)
     if _is_auto(unlabelled) and marked.any() and np.all(y[~marked] == 1) and not marked.all():
+        warnings.warn(
+            "The only labels are -1 and 1, which are taken as two classes. If -1 marks samples "
+            "without a label here, set unlabelled=-1; if it is a class, unlabelled=None.",
+            UserWarning,
+            stacklevel=5,
+        )
         return nothing
     return marked
 

@@ -269,7 +269,8 @@ def test_unlabelled_marks_are_what_the_parameter_says():
     np.testing.assert_allclose(by_word.predict_proba(X), by_number.predict_proba(X), **EXACT)
     four = EigenfunctionClassifier(unlabelled=None).fit(X, some)
     np.testing.assert_array_equal(four.classes_, [-1, 0, 1, 2])
-    signs = EigenfunctionClassifier().fit(X, np.where(y > 0, 1, -1))
+    with pytest.warns(UserWarning, match="two classes"):
+        signs = EigenfunctionClassifier().fit(X, np.where(y > 0, 1, -1))
     np.testing.assert_array_equal(signs.classes_, [-1, 1])
 
 

@@ -371,7 +371,9 @@ def test_all_unlabelled_is_an_error():
 def test_minus_one_is_unlabelled_unless_the_classes_are_signs():
     X, y = make_moons(60, noise=0.1, random_state=0)
     signs = np.where(y == 1, 1, -1)
-    np.testing.assert_array_equal(Classifier().fit(X, signs).classes_, [-1, 1])
+    with pytest.warns(UserWarning, match="two classes"):
+        np.testing.assert_array_equal(Classifier().fit(X, signs).classes_, [-1, 1])
+    np.testing.assert_array_equal(Classifier(unlabelled=None).fit(X, signs).classes_, [-1, 1])
     np.testing.assert_array_equal(Classifier(unlabelled=-1).fit(X, signs).classes_, [1])
     few = np.where(np.arange(60) < 10, y, -1)
     np.testing.assert_array_equal(Classifier().fit(X, few).classes_, [0, 1])
