@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -35,6 +36,8 @@ from sklearn_sl.graph._vertices import GraphClassifierMixin
 # The exponent grows by this factor from problem to problem, from 2 to the one that is asked for,
 # and a problem on the way is left when its relative gap is below ON_THE_WAY.
 GROWTH, ON_THE_WAY = 1.6, 0.1
+# Weights that are lighter, in units of the heaviest one, count as that much.
+LIGHTEST = 1e-150
 # Edges without a difference keep a conductance, relative to the largest of their island. That of
 # edges without a current is bounded, by 1e8 and, where this blurs the energy, up to 1e14.
 FAINTEST = 1e-200
@@ -108,10 +111,14 @@ def p_harmonic(W, values, labelled, p, *, tol=1e-6, max_iter=200):
     low, high = values[labelled].min(), values[labelled].max()
     unit = (high - low) or 1.0
     scaled = np.where(labelled, (values - low) / unit, 0.0)
+    heaviest = W.data.max(initial=0.0) or 1.0
+    W = sp.csr_array(W, copy=True)
+    W.data = np.maximum(W.data / heaviest, LIGHTEST)
+    log_unit = p * np.log(unit) + np.log(heaviest)
     fixed = _log_energy_between_labels(W, scaled, labelled, p)
     islands = Islands(W, scaled, labelled)
     if not len(islands.free):
-        return PHarmonic(values.astype(np.float64), float(fixed + p * np.log(unit)), 0.0, 0.0, 1)
+        return PHarmonic(values.astype(np.float64), float(fixed + log_unit), 0.0, 0.0, 1)
     u, energy, bound, moved, n_iter = _descend(islands, p, tol, max_iter)
     log_energy = np.logaddexp.reduce(np.append(energy, fixed))
     log_bound = np.logaddexp.reduce(np.append(bound, fixed))
@@ -119,7 +126,7 @@ def p_harmonic(W, values, labelled, p, *, tol=1e-6, max_iter=200):
     found[islands.free] = low + unit * u[islands.free]
     return PHarmonic(
         found,
-        float(log_energy + p * np.log(unit)),
+        float(log_energy + log_unit),
         float(_relative_gap(log_energy, log_bound)),
         moved,
         n_iter,
@@ -199,7 +206,7 @@ class Differences:
         """Return the next values, and flows for the bound."""
         islands = self.islands
         z = islands.differences(u)
-        c = islands.weight * np.maximum(islands.factors(z, r), FAINTEST)
+        c = np.maximum(islands.weight * islands.factors(z, r), FAINTEST)
         v, flow = islands.potentials(c, start=u)
         share = islands.line_search(z, islands.differences(v) - z, r)
         return u + islands.at_vertices(share) * (v - u), [flow]
@@ -367,14 +374,26 @@ class Islands:
         home = self.home[self.free]
         v[self.free] = np.clip(self._network.solve(current, guess), self.low[home], self.high[home])
         flow = c * self.differences(v)
+        return v, self._repaired(flow, c)
+
+    def _repaired(self, flow, c):
+        """Return a flow from which free vertices gain and lose as little as possible."""
+        net = self._net(flow)
+        best, least = flow, self._lost(net)
         for _ in range(REPAIRS):
-            net = self._net(flow)
-            if np.all(self._lost(net) <= TIGHT * self.total(flow * self.pull)):
+            if np.all(least <= TIGHT * self.total(best * self.pull)):
                 break
-            repair = np.zeros_like(v)
+            repair = np.zeros(len(self.values))
             repair[self.free] = self._network.solve(-net)
-            flow = flow + c * self.differences(repair)
-        return v, flow
+            # Where conductances are too faint, a repair can be worse than the leak.
+            with np.errstate(over="ignore", invalid="ignore"):
+                flow = flow + c * self.differences(repair)
+                net = self._net(flow)
+            lost = self._lost(net)
+            better = lost < least
+            best = np.where(better[self.island], flow, best)
+            least = np.where(better, lost, least)
+        return best
 
     def line_search(self, z, way, r):
         """Return for each island the ``t <= 1`` with about the least ``sum w |z + t way|^r``.
@@ -479,8 +498,8 @@ def _p_resistance(W, p, a, b, tol, max_iter):
     values[a] = 1.0
     solution = p_harmonic(W, values, labelled, p, tol=tol, max_iter=max_iter)
     solution.warn_unless(tol, stacklevel=5)
-    with np.errstate(over="ignore"):
-        return np.exp(-solution.log_energy)
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.exp(-solution.log_energy))
 
 
 # ---------------------------------------------------------------- classification
@@ -543,7 +562,8 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
 
     unlabelled : label, None or "auto", default="auto"
         What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then. None: all samples have labels.
+        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
+        have labels.
 
     Attributes
     ----------
@@ -669,7 +689,8 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
         solutions = self._solve(vertices.W, Y[:, 1:] if Y.shape[1] <= 2 else Y, labelled)
         F = _distributions([solution.u for solution in solutions], Y)
         F[~vertices.reached] = self.prior_
-        energies = np.exp([solution.log_energy for solution in solutions])
+        with np.errstate(over="ignore", under="ignore"):
+            energies = np.exp([solution.log_energy for solution in solutions])
         self.energy_ = float(np.sum(energies))
         self.duality_gap_ = float(energies @ [solution.relative_gap for solution in solutions])
         self.n_iter_ = max(1, sum(solution.n_iter for solution in solutions))

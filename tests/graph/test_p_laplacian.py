@@ -9,6 +9,7 @@ from conftest import ALGEBRA, EXACT, solver
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import p_laplacian as twin
+from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -95,6 +96,24 @@ def test_gap_encloses_the_energy_of_every_solution_on_the_way(seed, p, max_iter)
     np.testing.assert_allclose(energy, twin.energy(W, rough.u, p), **ALGEBRA)
     assert energy * (1 - rough.relative_gap) <= np.exp(exact.log_energy) * (1 + 1e-12)
     assert energy >= least * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("p", [1.2, 2.0, 5.0])
+def test_bound_is_the_dual_at_the_best_multiple_of_a_flow(p, rng):
+    """The dual is ``sum f d - (p - 1) sum w |f / (p w)|^q``, for a flow that does not leak."""
+    W = sp.csr_array(random_graph(rng, 12, density=0.3))
+    labelled = np.isin(np.arange(12), [0, 6, 11])
+    islands = _p_laplacian.Islands(W, np.where(labelled, rng.uniform(size=12), 0.0), labelled)
+    u, flow = islands.potentials(islands.weight * rng.uniform(size=len(islands.weight)))
+    carried = islands.total(flow * islands.differences(u))
+    used = islands.total(islands.weight * np.abs(flow / islands.weight / p) ** (p / (p - 1)))
+    for bound, b, s in zip(np.exp(islands.log_bound(flow, p)), carried, used, strict=True):
+        best = minimize_scalar(lambda log_a, b=b, s=s: _minus_dual(np.exp(log_a), b, s, p))
+        np.testing.assert_allclose(bound, -best.fun, **ALGEBRA)
+
+
+def _minus_dual(multiple, carried, used, p):
+    return (p - 1) * multiple ** (p / (p - 1)) * used - multiple * carried
 
 
 def test_harmonic_solution_is_that_of_a_dense_system(rng):
@@ -333,6 +352,14 @@ def test_elimination_takes_over_where_conjugate_gradients_fail(rng, monkeypatch)
     np.testing.assert_allclose(solve(W, values, 30.0).u, expected, **ALGEBRA)
 
 
+def test_work_in_many_slices_is_the_same(rng, monkeypatch):
+    W = random_graph(rng, 40, density=0.1)
+    values = labels(40, v0=0, v39=1)
+    whole = solve(W, values, 3.0).u
+    monkeypatch.setattr(_network, "CALL", 3)
+    np.testing.assert_array_equal(solve(W, values, 3.0).u, whole)
+
+
 @given(st.integers(0, 10**6), st.sampled_from([1.1, 2.0, 6.0]))
 def test_extreme_weights_have_a_certificate_too(seed, p):
     rng = np.random.default_rng(seed)
@@ -340,6 +367,14 @@ def test_extreme_weights_have_a_certificate_too(seed, p):
     solution = solve(W, labels(12, v0=0, v11=1), p)
     assert np.all((solution.u >= 0) & (solution.u <= 1))
     assert solution.relative_gap <= 1e-5
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_unit_of_the_weights_does_not_matter(scale, rng):
+    W = random_graph(rng, 12, density=0.3)
+    values = labels(12, v0=0, v11=1)
+    for p in (1.1, 2.0, 20.0):
+        np.testing.assert_allclose(solve(scale * W, values, p).u, solve(W, values, p).u, **ALGEBRA)
 
 
 def test_line_search_never_climbs(rng):
