@@ -142,6 +142,6 @@ plt.show()
 # %%
 # The ten longest ways are those of ones with a base line, which the labelled one does not have. All
 # of them are taken for a two. Of the tenth of the images with the longest ways a quarter is wrong,
-# of the shortest tenth hardly any, and nobody had to know their labels to see which they are. A long
-# way is a warning and not a mistake: the sevens among them are far from their label and still
+# of the shortest tenth hardly any, and nobody had to know their labels to see which they are. A
+# long way is a warning and not a mistake: the sevens among them are far from their label and still
 # right. But if somebody can be asked for one more label, these are the images to ask about.
