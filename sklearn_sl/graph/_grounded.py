@@ -18,12 +18,11 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_sl._threads import for_each, one_blas_thread
+from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.graph import _sweeps
+from sklearn_sl.graph._descent import CALL, ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Pattern
 
-# Multiplications of one compiled call, some 30 ms.
-CALL = 3e7
 # A small system is factorised: to the last digit, in no time.
 DIRECT_ORDER = 500
 # Conjugate gradients are given so many iterations before a factor is thought to be cheaper.
@@ -83,7 +82,7 @@ class GroundedSystem:
     @cached_property
     def scaled(self):
         """The matrix with a unit diagonal."""
-        return _Scaled(self.W, self.a)
+        return ScaledMatrix(self.W, self.a)
 
     def multiply(self, x):
         """Return ``A x``."""
@@ -180,20 +179,8 @@ class GroundedSystem:
     # ------------------------------------------------------------ conjugate gradients
 
     def _solve_cg(self, b, x, tols, max_iter):
-        widths = np.array_split(np.arange(b.shape[1]), -(-b.shape[1] // _sweeps.MOST_SIDES))
-        outcomes = {}
-
-        def work(group):
-            columns = widths[group]
-            found, n_iter, converged = self.scaled.solve(
-                b[:, columns], x[:, columns], tols[columns], max_iter
-            )
-            x[:, columns] = found
-            outcomes[group] = n_iter, converged
-
-        for_each(work, range(len(widths)))
-        n_iters, converged = zip(*outcomes.values())
-        return max(1, *n_iters), all(converged)
+        x[...], n_iter, converged = self.scaled.solve(b, x, tols, max_iter)
+        return max(n_iter, 1), converged
 
     # ------------------------------------------------------------ algebraic multigrid
 
@@ -243,55 +230,3 @@ class GroundedSystem:
                 break
         x[:, :n_sides] = u
         return max(n_sweeps, 1), bool(largest <= tols[0])
-
-
-class _Scaled:
-    """The matrix ``I - S`` with ``S = a^-1/2 W a^-1/2``, as compiled code wants it."""
-
-    def __init__(self, W, a):
-        self.root = np.sqrt(a)
-        S = sp.csr_array(W, copy=True)
-        S.sort_indices()
-        row = np.repeat(self.root, np.diff(S.indptr))
-        S.data /= row
-        S.data /= self.root[S.indices]
-        self.indptr = S.indptr.astype(np.int64)
-        self.indices = S.indices.astype(np.int32)
-        self.data = S.data
-        self.middle = np.empty(len(a), dtype=np.int64)
-        _sweeps.find_middle(self.indptr, self.indices, self.middle)
-        self.matrix = S
-
-    def with_diagonal(self):
-        """Return ``I - S``."""
-        return sp.csr_array(sp.eye_array(len(self.root)) - self.matrix)
-
-    def apply(self, solve, b):
-        """Return the solution of the unscaled system by a solver of the scaled one."""
-        return solve(b / self.root[:, None]) / self.root[:, None]
-
-    def solve(self, b, x, tols, max_iter):
-        """Return the solution, the number of steps, and whether they were enough."""
-        parts = self.indptr, self.middle, self.indices, self.data
-        n, n_sides = b.shape
-        zeros = np.zeros((n, n_sides))
-        p, t, s = np.zeros_like(zeros), np.zeros_like(zeros), np.zeros_like(zeros)
-        b = np.divide(b, self.root[:, None], order="C")
-        begin = np.multiply(x, self.root[:, None], order="C")
-        r, y = np.empty_like(zeros), np.zeros_like(zeros)
-        _sweeps.solve_lower(*parts, b, zeros, s)
-        reference = np.einsum("ij,ij->j", s, s)
-        _sweeps.solve_lower(*parts, np.ascontiguousarray(b - begin + self.matrix @ begin), zeros, r)
-        norm = np.einsum("ij,ij->j", r, r)
-        target = tols**2 * np.maximum(reference, norm)
-        beta = np.zeros(n_sides)
-        n_taken, step = 0, max(1, int(CALL / (n_sides * (len(self.data) + 8 * n) + 1)))
-        while n_taken < max_iter:
-            asked = min(step, max_iter - n_taken)
-            taken = _sweeps.conjugate_gradients(*parts, target, asked, p, t, s, r, y, beta, norm)
-            n_taken += taken
-            if taken < asked:
-                break
-        _sweeps.solve_upper(*parts, y, s, t)
-        t += begin
-        return t / self.root[:, None], n_taken, bool(np.all(norm <= target))

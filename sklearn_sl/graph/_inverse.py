@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl.graph._adjacency import degrees
+from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Pattern, check_size
 
 # Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
@@ -22,12 +23,8 @@ SMALL, SAMPLE, THIN = 10_000, 4_000, 150
 TOLERANCE = 1e-8
 # A difference that is smaller by this factor than its terms is wrong in the seventh digit.
 LOST = 1e-8
-# Conjugate gradients look every so many steps whether they are done.
-CHECK = 8
-# A residual that is so much smaller than the first one is made of rounding errors.
-NOISE = 1e-15
-# So many right-hand sides are solved for at once with a factor, and with conjugate gradients.
-WIDTH, CG_WIDTH = 64, 16
+# So many right-hand sides are solved for at once.
+WIDTH = 64
 
 
 class LaplacianInverse:
@@ -88,6 +85,11 @@ class LaplacianInverse:
         to_ground = degrees(self.W[:, grounds])[self.free]
         return Factor(sp.csr_array(A[self.free][:, self.free]), slack=to_ground)
 
+    @cached_property
+    def scaled(self):
+        """The matrix of all vertices, for conjugate gradients."""
+        return ScaledMatrix(self.W, self.degree + self.shift)
+
     def solve(self, B):
         """Return the inverse times a matrix of columns."""
         mean = self._component_means(B)
@@ -97,7 +99,7 @@ class LaplacianInverse:
             if len(self.free):
                 X[self.free] = self.factor.solve(centred[self.free])
         else:
-            X = conjugate_gradients(self.W, self.degree + self.shift, centred, TOLERANCE)
+            X = settled_solution(self.scaled, centred, TOLERANCE)
         # What is constant in a component is known exactly, and rounding errors there are large.
         X -= self._component_means(X)
         if self.shift:
@@ -186,7 +188,7 @@ class LaplacianInverse:
             B[rows[part], order] += 1
             B[cols[part], order] -= 1
             if not self.direct:
-                X = conjugate_gradients(self.W, self.degree, B, TOLERANCE)
+                X = settled_solution(self.scaled, B, TOLERANCE)
                 values[part] = X[rows[part], order] - X[cols[part], order]
             elif len(self.free):
                 values[part] = np.sum(self.factor.half_solve(B[self.free]) ** 2, axis=0)
@@ -225,19 +227,9 @@ def _check_feasible(W):
         check_size(int(entries * n * (n / SAMPLE) ** 0.5))
 
 
-def conjugate_gradients(W, a, B, tol, max_iter=20_000):
-    """Return ``X`` with ``(diag(a) - W) X = B``, by conjugate gradients with the diagonal.
-
-    The columns are solved for until the error is at most ``tol`` of the solution, both in the norm
-    of the energy ``x'Ax``. Each step lowers the squared error by a number that is known
-    (Hestenes and Stiefel); what the last quarter of the steps has gained estimates, from above
-    as soon as the steps converge, what is left.
-    """
-    X, settled = np.empty(B.shape), True
-    for begin in range(0, B.shape[1], CG_WIDTH):
-        part = slice(begin, begin + CG_WIDTH)
-        X[:, part], done = _descend(W, a, B[:, part].copy(), tol, max_iter)
-        settled = settled and done
+def settled_solution(scaled, B, tol, max_iter=20_000):
+    """Return the solution for columns ``B``, wrong by about ``tol`` in the norm of the energy."""
+    X, _, settled = scaled.settle(B, tol, max_iter)
     if not settled:
         warnings.warn(
             f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or "
@@ -246,36 +238,3 @@ def conjugate_gradients(W, a, B, tol, max_iter=20_000):
             stacklevel=2,
         )
     return X
-
-
-def _descend(W, a, R, tol, max_iter):
-    """Return the solution for columns ``R``, which become the residual, and if it is good."""
-    inverse = np.divide(1, a, out=np.zeros_like(a), where=a > 0)[:, None]
-    X = np.zeros(R.shape)
-    Z = inverse * R
-    P, norm = Z.copy(), np.einsum("ij,ij->j", R, Z)
-    gains, rounding = [], NOISE**2 * norm
-    for _ in range(max_iter):
-        Q = a[:, None] * P
-        Q -= W @ P
-        curvature = np.einsum("ij,ij->j", P, Q)
-        live = (norm > rounding) & (curvature > 0)
-        step = np.divide(norm, curvature, out=np.zeros_like(norm), where=live)
-        X += step * P
-        R -= step * Q
-        gains.append(step * norm)
-        if len(gains) % CHECK == 0 and _is_settled(gains, tol):
-            return X, True
-        np.multiply(inverse, R, out=Z)
-        before, norm = norm, np.einsum("ij,ij->j", R, Z)
-        P *= np.divide(norm, before, out=np.zeros_like(norm), where=before > 0)
-        P += Z
-    return X, False
-
-
-def _is_settled(gains, tol):
-    """Return whether the last quarter of the steps has gained nothing, or has nothing to gain."""
-    last = max(CHECK, len(gains) // 4)
-    if len(gains) <= last:
-        return not np.any(gains[-1])
-    return bool(np.all(np.sum(gains[-last:], axis=0) <= tol**2 * np.sum(gains, axis=0)))

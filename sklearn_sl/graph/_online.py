@@ -15,8 +15,8 @@ from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._build import GraphBuilder
+from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Pattern
-from sklearn_sl.graph._grounded import _Scaled
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._linear import ClassScoresMixin
@@ -111,7 +111,7 @@ class Grounded:
                 self.leak *= 16
 
     def _scaled(self):
-        return _Scaled(self.within, self.degree * (1 + self.leak))
+        return ScaledMatrix(self.within, self.degree * (1 + self.leak))
 
     def _iterate(self, b):
         """Return the solution by conjugate gradients."""

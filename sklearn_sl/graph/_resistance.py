@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
-from sklearn_sl.graph._inverse import WIDTH, LaplacianInverse, conjugate_gradients
+from sklearn_sl.graph._inverse import WIDTH, LaplacianInverse, settled_solution
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
@@ -244,7 +244,7 @@ def _projections(inverse, n_pairs, error, random_state):
     for begin in range(0, k, WIDTH):
         Q = rng.standard_normal((len(rows), min(WIDTH, k - begin)))
         Q /= math.sqrt(k * inverse.unit)
-        yield conjugate_gradients(inverse.W, inverse.degree, incidence @ Q, tol)
+        yield settled_solution(inverse.scaled, incidence @ Q, tol)
 
 
 def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):

@@ -86,7 +86,7 @@ def conjugate_gradients(
     const int64_t[::1] indptr, const int64_t[::1] middle, const int32_t[::1] indices,
     const double[::1] data, const double[::1] target, Py_ssize_t n_steps,
     double[:, ::1] p, double[:, ::1] t, double[:, ::1] s, double[:, ::1] r, double[:, ::1] y,
-    double[::1] beta, double[::1] norm,
+    double[::1] beta, double[::1] norm, double[::1] gain,
 ):
     """Take steps of conjugate gradients, preconditioned by both triangles, for all sides at once.
 
@@ -95,8 +95,9 @@ def conjugate_gradients(
     entries, as for a product without a preconditioner (Eisenstat's trick).
 
     ``r`` is the residual in these unknowns, ``norm`` its squared norms, ``beta`` the coefficients of
-    the next direction (zeros at first). All matrices and both vectors are updated. Ends when no
-    squared norm is above its ``target``; returns the number of steps taken.
+    the next direction (zeros at first). To ``gain`` is added by how much the squared error in the
+    norm of the energy falls. All of them are updated. Ends when no squared norm is above its
+    ``target``; returns the number of steps taken.
     """
     cdef Py_ssize_t c, n_taken = 0, n = p.shape[0], n_sides = p.shape[1]
     cdef double alpha[SL_MOST_SIDES]
@@ -121,6 +122,7 @@ def conjugate_gradients(
                 # A side that is solved to the last bit stands still.
                 alpha[c] = norm[c] / product[c] if product[c] > 0 else 0.0
                 beta[c] = norm[c]
+                gain[c] += alpha[c] * norm[c]
             advance(n, alpha, &p[0, 0], &t[0, 0], &s[0, 0], &y[0, 0], &r[0, 0], &norm[0])
             for c in range(n_sides):
                 before = beta[c]

@@ -27,8 +27,9 @@ from sklearn_sl.graph import (
     resistance_diameter,
     vertex_resistance,
 )
+from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._factor import Factor
-from sklearn_sl.graph._inverse import LaplacianInverse, conjugate_gradients
+from sklearn_sl.graph._inverse import LaplacianInverse, settled_solution
 
 SPIELMAN = graph_from_edges(
     [[0, 1], [0, 4], [1, 2], [1, 3], [2, 3], [3, 4]], [1.0, 1.0, 1.0, 1.0, 1.0, 2.0]
@@ -412,7 +413,7 @@ def test_conjugate_gradients_stop_at_the_error_they_are_asked_for(rng):
     B = rng.normal(size=(900, 4))
     exact = np.linalg.solve(A, B)
     for tol in (1e-2, 1e-4, 1e-8):
-        wrong = conjugate_gradients(W, a, B, tol) - exact
+        wrong = settled_solution(ScaledMatrix(W, a), B, tol) - exact
         share = np.einsum("ij,ij->j", wrong, A @ wrong) / np.einsum("ij,ij->j", exact, A @ exact)
         assert np.sqrt(share.max()) <= tol
 
@@ -421,7 +422,7 @@ def test_conjugate_gradients_warn_when_they_run_out_of_steps(rng):
     W = grid(1, 500)
     B = rng.normal(size=(500, 1))
     with pytest.warns(ConvergenceWarning, match="stopped after 20 iterations"):
-        conjugate_gradients(W, W.sum(axis=1) + 1e-6, B, 1e-8, max_iter=20)
+        settled_solution(ScaledMatrix(W, W.sum(axis=1) + 1e-6), B, 1e-8, max_iter=20)
 
 
 def test_columns_by_conjugate_gradients_are_those_of_the_factor():
