@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.graph import _sweeps
+from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import CALL, ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Pattern
 
@@ -29,10 +30,9 @@ DIRECT_ORDER = 500
 ITERATIONS = 30
 # A band is narrow if eliminating along it takes so many multiplications for each entry.
 NARROW = 1000
-# Residuals that need no refinement.
-REFINED = 1e-14
 # What the hitting times are good for needs no more than this relative residual.
 HITTING_TOL = 1e-3
+TINY = np.finfo(np.float64).tiny
 SOLVERS = ("auto", "lu", "cg", "amg", "consensus")
 
 
@@ -71,13 +71,14 @@ class GroundedSystem:
     ----------
     W : csr_array of shape (n, n)
         Symmetric weights between free vertices.
-    a : ndarray of shape (n,)
-        The diagonal: the degrees, with what leads to held vertices, and the ground.
+    ground : ndarray of shape (n,)
+        What leads from each vertex to held ones, or to the ground: not all zero in any component.
     """
 
-    def __init__(self, W, a):
-        self.W, self.a = W, a
-        self.n = len(a)
+    def __init__(self, W, ground):
+        self.W, self.ground = W, ground
+        self.a = degrees(W) + ground
+        self.n = len(ground)
 
     @cached_property
     def scaled(self):
@@ -144,19 +145,21 @@ class GroundedSystem:
         if self.n:
             # Threads of BLAS gain nothing on small blocks, and spin for a while after each.
             with one_blas_thread():
-                self._factor_and_solve(b, x)
+                x[...] = self._factor()(b)
         return 1, True
 
-    def _factor_and_solve(self, b, x):
-        matrix = self.scaled.with_diagonal()
+    def _factor(self):
+        """Return the Cholesky factor, in units in which no weight overflows or vanishes.
+
+        It is made of the weights and of what leads to the ground: nothing is subtracted, so that
+        vertices with the thinnest tie to a label have as many digits as all others.
+        """
+        unit = max(self.a.max(), TINY)
+        A = sp.csr_array(sp.diags_array(self.a / unit) - self.W / unit)
         order, work = self._band
-        pattern = Pattern(matrix, order if work <= NARROW * matrix.nnz else None)
-        factor = Factor(matrix, pattern)
-        x[...] = self.scaled.apply(factor.solve, b)
-        # One step of refinement where rounding is amplified by small pivots.
-        rest = b - self.multiply(x)
-        if np.abs(rest / self.a[:, None]).max() > REFINED:
-            x += self.scaled.apply(factor.solve, rest)
+        pattern = Pattern(A, order if work <= NARROW * A.nnz else None)
+        factor = Factor(A, pattern, slack=self.ground / unit)
+        return lambda b: factor.solve(b / unit)
 
     @cached_property
     def _band(self):

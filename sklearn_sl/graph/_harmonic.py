@@ -82,8 +82,8 @@ class Problem:
         """Return the matrix of the free vertices."""
         everything = len(self.free) == self.W.shape[0]
         W = self.W if everything else self.W[self.free][:, self.free]
-        diagonal = self.degree[self.free]
-        return GroundedSystem(W, diagonal if self.hard else diagonal + self.ground[self.free])
+        ground = degrees(self.to_held.T) if self.hard else self.ground[self.free]
+        return GroundedSystem(W, ground)
 
     def right_side(self):
         """Return what the labels drive into the free vertices."""
