@@ -32,7 +32,7 @@ ITERATIONS = 30
 NARROW = 1000
 # What the hitting times are good for needs no more than this relative residual.
 HITTING_TOL = 1e-3
-TINY = np.finfo(np.float64).tiny
+TINY, EPS = np.finfo(np.float64).tiny, np.finfo(np.float64).eps
 SOLVERS = ("auto", "lu", "cg", "amg", "consensus")
 
 
@@ -45,6 +45,8 @@ class Solution:
     x : ndarray of shape (n, n_sides)
     residual : float
         The largest ``|A x - b|_i / a_i``: how far a vertex is from the mean of its neighbours.
+    rounding : float
+        How wrong that number can be, as it is computed.
     hitting_time : ndarray of shape (n,)
         Bounds the steps that the random walk takes from each vertex until it is held.
     solver : str
@@ -53,6 +55,7 @@ class Solution:
 
     x: np.ndarray
     residual: float
+    rounding: float
     hitting_time: np.ndarray
     solver: str
     n_iter: int
@@ -60,8 +63,7 @@ class Solution:
     @property
     def error_bound(self):
         """Return a number that no entry of ``x`` is wrong by more than."""
-        longest = self.hitting_time.max(initial=0.0)
-        return 0.0 if self.residual == 0 else float(self.residual * longest)
+        return float((self.residual + self.rounding) * self.hitting_time.max(initial=0.0))
 
 
 class GroundedSystem:
@@ -132,7 +134,20 @@ class GroundedSystem:
                 stacklevel=4,
             )
         residual = float(np.abs(self.violation(x[:, :-1], b)).max(initial=0.0))
-        return Solution(x[:, :-1], residual, self._bound_hitting(x[:, -1]), solver, n_iter)
+        return Solution(
+            x[:, :-1],
+            residual,
+            self._rounding(x[:, :-1], b),
+            self._bound_hitting(x[:, -1]),
+            solver,
+            n_iter,
+        )
+
+    def _rounding(self, x, b):
+        """Return how wrong the computed residual can be."""
+        n_terms = np.diff(self.W.indptr).max(initial=0) + 4
+        size = np.abs(x).max(initial=0.0) + np.abs(b / self.a[:, None]).max(initial=0.0)
+        return float(n_terms * EPS * size)
 
     def _bound_hitting(self, h):
         """Return a proven upper bound of the hitting times; infinite if ``h`` proves nothing."""

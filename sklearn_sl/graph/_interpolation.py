@@ -332,8 +332,8 @@ class LaplacianInterpolationClassifier(
         The largest difference between a vertex and what its neighbours and its label make of it.
 
     error_bound_ : float
-        A number that no entry of the solution is wrong by more than: ``residual_`` times the
-        longest hitting time.
+        A number that no entry of the solution is wrong by more than: ``residual_``, and what it
+        may be off by rounding, times the longest hitting time.
 
     hitting_time_ : ndarray of shape (n_samples,)
         How many steps a random walk from each sample takes on average until it meets a label: zero
