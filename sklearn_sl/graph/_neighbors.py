@@ -61,4 +61,7 @@ def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     distances, numbers = search.kneighbors(query)
     if metric == "euclidean":
         distances = distances_to(X if query is None else query, X, numbers)
+        order = np.argsort(distances, axis=1, kind="stable")
+        distances = np.take_along_axis(distances, order, axis=1)
+        numbers = np.take_along_axis(numbers, order, axis=1)
     return distances, numbers

@@ -193,6 +193,12 @@ def test_close_samples_have_exact_distances():
     np.testing.assert_allclose(np.asarray(W[i, j]), np.exp(-D[i, j] / 1e-6), **ALGEBRA)
 
 
+def test_close_samples_are_recognised():
+    X = 1e6 + 1e-7 * cloud(9, n=8)
+    builder = GraphBuilder(n_neighbors=7).fit(X)
+    np.testing.assert_allclose(builder.transform(X).toarray(), builder.graph_.toarray(), **EXACT)
+
+
 def test_copies_of_samples_are_joined_with_weight_one():
     X = np.repeat(cloud(10, n=8), 3, axis=0)
     W = knn_graph(X, 2).toarray()
