@@ -119,7 +119,7 @@ for digit in np.unique(y[last]):
     print(f"{right[those].sum()} of them right")
 
 fig, (images, shares) = plt.subplots(
-    1, 2, figsize=(13, 3.3), layout="constrained", width_ratios=(2.2, 1)
+    1, 2, figsize=(13, 3.9), layout="constrained", width_ratios=(2.2, 1)
 )
 rows = {"labelled": labelled, "shortest": others[:10], "longest": others[-10:]}
 tiles = np.zeros((3 * 11, 10 * 10))
