@@ -105,8 +105,8 @@ class GroundedSystem:
         b : ndarray of shape (n, n_sides)
         solver : {"auto", "lu", "cg", "amg", "consensus"}
         tol : float
-            The relative residual of iterative solvers; of "consensus" the largest change of a
-            vertex in one sweep.
+            The relative residual of iterative solvers; of "consensus" the largest distance of a
+            vertex from the mean of its neighbours.
         start : ndarray of shape (n_sides,) or None
             What the solution is everywhere, to begin with.
         rng : RandomState
@@ -244,6 +244,8 @@ class GroundedSystem:
                 for start in range(0, self.n, step)
             )
             n_sweeps += 1
+            if largest <= tols[0]:  # perhaps nobody was chosen who had to move
+                largest = np.abs(self.violation(u, b[:, :n_sides])).max(initial=0.0)
             if watch is not None and watch(u):
                 break
         x[:, :n_sides] = u

@@ -260,6 +260,19 @@ def test_consensus_is_the_relaxation_of_random_vertices():
     np.testing.assert_allclose(model.transduction_, u, **ALGEBRA)
 
 
+def test_consensus_does_not_end_because_the_wrong_vertices_were_chosen():
+    path = graph_from_edges([[i, i + 1] for i in range(39)])
+    y = np.full(40, NAN)
+    y[[0, -2, -1]] = 1, 0, 0
+    exact = given_graph(Regressor, path, y).transduction_
+    for seed in range(12):
+        model = given_graph(
+            Regressor, path, y, solver="consensus", tol=1e-9, max_iter=50_000, random_state=seed
+        )
+        assert model.residual_ <= 1e-9
+        np.testing.assert_allclose(model.transduction_, exact, atol=1e-6)
+
+
 # ---------------------------------------------------------------- random walks
 
 
