@@ -466,6 +466,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     0.93
     """
 
+    _compare_grid = {"gamma": [0.01, 0.1, 1.0], "alpha": [0.05, 0.2, 0.8]}
     _parameter_constraints = {
         **PropagationMixin._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="neither")],

@@ -487,6 +487,8 @@ class GraphOnlinePredictor(
     (4, 6.4)
     """
 
+    # With all labels given, there is nothing to spread.
+    _compare_grid = None
     _parameter_constraints = {
         "graph": [
             "sparse matrix",
