@@ -246,6 +246,23 @@ def test_energy_of_consensus_never_increases(seed):
     np.testing.assert_allclose(curve[-1], model.energy_, **ALGEBRA)
 
 
+@given(st.integers(0, 10_000))
+def test_step_of_consensus_takes_its_share_of_the_excess_energy_on_average(seed):
+    # So the excess falls like exp(-sweeps / longest hitting time), on average over the choices.
+    W, y = random_graph(seed), some_targets(seed, 12, 3)
+    free = np.isnan(y)
+    model = given_graph(Regressor, W, y)
+    L = twin.dense_laplacian(W)
+    u = np.where(free, np.random.default_rng(seed).normal(size=12), y)
+    excess = u @ L @ u - model.energy_
+    falls = [
+        u @ L @ u - (v := twin.relax_once(W, y, ~free, u, [vertex])) @ L @ v
+        for vertex in np.flatnonzero(free)
+    ]
+    share = 1 / (free.sum() * model.hitting_time_.max())
+    assert np.mean(falls) >= share * excess * (1 - 1e-9)
+
+
 def test_consensus_is_the_relaxation_of_random_vertices():
     W, y = random_graph(5), some_targets(5, 12, 3)
     with pytest.warns(ConvergenceWarning):
