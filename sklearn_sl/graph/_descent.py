@@ -10,6 +10,7 @@ from sklearn_sl.graph import _sweeps
 CALL = 3e7
 # Steps between two looks at what is gained.
 LOOK = 8
+TINY = np.finfo(np.float64).tiny
 
 
 class ScaledMatrix:
@@ -28,24 +29,19 @@ class ScaledMatrix:
     """
 
     def __init__(self, W, a):
-        self.root = np.sqrt(np.where(a > 0, a, 1))
+        root = np.sqrt(np.where(a > 0, a, 1))
         S = sp.csr_array(W, copy=True)
         S.sort_indices()
-        S.data /= np.repeat(self.root, np.diff(S.indptr))
-        S.data /= self.root[S.indices]
+        S.data /= np.repeat(root, np.diff(S.indptr))
+        S.data /= root[S.indices]
+        # In units of the largest entry no square of a residual overflows or vanishes.
+        self.unit = np.max(a, initial=TINY)
+        self.root = np.where(a > 0, root / np.sqrt(self.unit), 1)
         self.matrix = S
         indptr, indices = S.indptr.astype(np.int64), S.indices.astype(np.int32)
         middle = np.empty(len(a), dtype=np.int64)
         _sweeps.find_middle(indptr, indices, middle)
         self.parts = indptr, middle, indices, S.data
-
-    def with_diagonal(self):
-        """Return ``I - S``."""
-        return sp.csr_array(sp.eye_array(len(self.root)) - self.matrix)
-
-    def apply(self, solve, b):
-        """Return the solution of the unscaled system by a solver of the scaled one."""
-        return solve(b / self.root[:, None]) / self.root[:, None]
 
     def solve(self, b, x, tols, max_iter):
         """Solve until the residual is ``tols`` times what it is for ``x = 0``, or at the start.
@@ -71,7 +67,7 @@ class ScaledMatrix:
 
         def work(group):
             columns = groups[group]
-            run = _Run(self, b[:, columns], x[:, columns], max_iter)
+            run = _Run(self, b[:, columns] / self.unit, x[:, columns], max_iter)
             converged = finish(run, columns)
             found[:, columns] = run.solution()
             outcomes[group] = run.n_steps, converged
@@ -122,9 +118,13 @@ class _Run:
     def to_residual(self, tols):
         """Go on until the residual is small; return whether it became so."""
         target = tols**2 * np.maximum(self.size, self.norm)
-        while not (done := self.advance(target, self.call)) and self.n_steps < self.max_iter:
-            pass
-        return done
+        while self.n_steps < self.max_iter:
+            before = self.n_steps
+            if self.advance(target, self.call):
+                return True
+            if self.n_steps == before:  # what is left is no number
+                break
+        return False
 
     def to_error(self, tol):
         """Go on until nothing is gained any more; return whether that came to pass."""

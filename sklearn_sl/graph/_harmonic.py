@@ -22,6 +22,13 @@ from sklearn_sl.graph._grounded import GroundedSystem, Solution
 
 # Labels that are left out in one solve.
 LEFT_OUT = 64
+EPS = np.finfo(np.float64).eps
+# How many times larger one weight can be than another, such that sums with a third are safe.
+EXTREME = 1e200
+TOO_FAR_APART = (
+    "The weights of the graph differ by too many orders of magnitude for double precision: drop "
+    "the lightest edges, or choose another scale of the weights."
+)
 
 
 @dataclass
@@ -53,10 +60,11 @@ class Problem:
         # Labels without which their component has none.
         self.lonely = self.labelled & (n_labels[self.component] == 1)
         self.mean = self.label_mass @ self.Y / self.label_mass.sum()
-        self.degree = degrees(self.W)
+        self.unit, self.graph = in_units(self.W)
+        self.degree = degrees(self.graph)
         self.free = np.flatnonzero(self.reached & (~self.labelled if self.hard else True))
         self.held = np.flatnonzero(self.labelled)
-        self.to_held = self.W[self.held][:, self.free] if self.hard else None
+        self.to_held = self.graph[self.held][:, self.free] if self.hard else None
 
     def with_labels(self, Y):
         """Return the problem with other labels at the same vertices."""
@@ -76,12 +84,16 @@ class Problem:
     @property
     def ground(self):
         """Return the weights of the edges that tie labelled vertices to their labels."""
-        return self.label_mass / self.alpha
+        heaviest = self.label_mass.max()
+        # Beyond these numbers nothing changes: labels are kept, or their mean is everywhere.
+        with np.errstate(over="ignore"):
+            distrust = np.clip(self.alpha * (self.unit / heaviest), 1 / EXTREME, EXTREME)
+        return self.label_mass / heaviest / distrust
 
     def system(self):
         """Return the matrix of the free vertices."""
         everything = len(self.free) == self.W.shape[0]
-        W = self.W if everything else self.W[self.free][:, self.free]
+        W = self.graph if everything else self.graph[self.free][:, self.free]
         ground = degrees(self.to_held.T) if self.hard else self.ground[self.free]
         return GroundedSystem(W, ground)
 
@@ -99,17 +111,46 @@ class Problem:
 
     def energy(self, U):
         """Return ``trace(U'LU)``."""
-        W = self.W
-        return _sweeps.energy(
+        W = self.graph
+        return self.unit * _sweeps.energy(
             W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data, np.ascontiguousarray(U)
         )
+
+    def violation(self, U):
+        """Return how far free vertices are from what neighbours and labels make of them."""
+        pull, total = self.graph @ U, self.degree[:, None]
+        if not self.hard:
+            ground = self.ground[:, None]
+            pull, total = pull + ground * self.Y, total + ground
+        return U[self.free] - pull[self.free] / total[self.free]
+
+
+def in_units(W):
+    """Return a power of two about the largest weight, and the graph in this unit."""
+    unit = 2.0 ** (np.frexp(W.data.max(initial=0.0))[1] - 1)
+    data = W.data / unit
+    if not data.all():
+        raise ValueError(TOO_FAR_APART)
+    return unit, sp.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
 
 def interpolate(problem, **options):
     """Return the values of all vertices, and the solution of the system that they come from."""
     system = problem.system()
     solution = system.solve(problem.right_side(), start=problem.mean, **options)
+    if not np.isfinite(solution.x).all():
+        raise ValueError(TOO_FAR_APART)
     return problem.complete(solution.x), solution
+
+
+def certified(problem, U, solution: Solution):
+    """Return the solution with the certificates of ``U``, which was made of it."""
+    n_terms = np.diff(problem.W.indptr).max(initial=0) + 4
+    return replace(
+        solution,
+        residual=float(np.abs(problem.violation(U)).max(initial=0.0)),
+        rounding=float(2 * n_terms * EPS * np.abs(U).max()),
+    )
 
 
 def hitting_times(problem, solution: Solution):
@@ -143,7 +184,7 @@ def leave_one_out(problem, U, **options):
     diagonal = _own_response(problem, **options)
     if problem.hard:
         # Currents that flow out of the labelled vertices.
-        flow = problem.degree[held, None] * Y - problem.W[held] @ U
+        flow = problem.degree[held, None] * Y - problem.graph[held] @ U
         left_out = Y - flow / np.where(diagonal > 0, diagonal, 1)[:, None]
     else:
         share = diagonal[:, None]

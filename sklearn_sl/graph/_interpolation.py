@@ -10,7 +10,13 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._grounded import SOLVERS
-from sklearn_sl.graph._harmonic import Problem, hitting_times, interpolate, leave_one_out
+from sklearn_sl.graph._harmonic import (
+    Problem,
+    certified,
+    hitting_times,
+    interpolate,
+    leave_one_out,
+)
 from sklearn_sl.graph._vertices import (
     GraphClassifierMixin,
     GraphMixin,
@@ -33,7 +39,7 @@ class InterpolationMixin:
     _alpha_constraint = {"alpha": [Interval(Real, 0, None, closed="left")]}
 
     def _interpolate(self, problem):
-        """Return the values of all vertices; sets the certificates."""
+        """Return the values of all vertices and the solution that they come from."""
         curve = []
         with Progress(self, name="sweep", total=self.max_iter) as progress:
 
@@ -48,10 +54,16 @@ class InterpolationMixin:
                     pass
         if solution.solver == "consensus":
             self.energy_curve_ = np.array(curve)
-        self.residual_, self.error_bound_ = solution.residual, solution.error_bound
+        return U, solution
+
+    def _set_certificates(self, problem, U, solution):
+        """Set what is known of the values ``U``, which follow from the solution."""
+        solution = certified(problem, U, solution)
+        exact = solution.residual + solution.rounding == 0  # however long walks are
+        self.residual_ = solution.residual
+        self.error_bound_ = 0.0 if exact else solution.error_bound
         self.solver_, self.n_iter_ = solution.solver, solution.n_iter
         self._hitting_time = hitting_times(problem, solution)
-        return U
 
     @property
     def _solver_options(self):
@@ -119,11 +131,13 @@ class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
     def _all_classes(self, problem):
         """Return the distributions of all vertices; but for consensus one class follows."""
         if problem.Y.shape[1] > 1 and self.solver != "consensus":
-            U = self._interpolate(problem.with_labels(problem.Y[:, :-1]))
+            U, solution = self._interpolate(problem.with_labels(problem.Y[:, :-1]))
             U = np.column_stack([U, 1 - U.sum(axis=1)])
         else:
-            U = self._interpolate(problem)
-        return as_distributions(U)
+            U, solution = self._interpolate(problem)
+        F = as_distributions(U)
+        self._set_certificates(problem, F, solution)
+        return F
 
     def _with_class_mass(self, F, vertices, problem):
         """Return the distributions, scaled to the wanted shares of the classes."""
@@ -185,7 +199,8 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
     def _solve(self, vertices, problem):
         """Set the values and the certificates."""
         scale, shift = self._unit
-        U = self._interpolate(problem)
+        U, solution = self._interpolate(problem)
+        self._set_certificates(problem, U, solution)
         self.residual_ *= scale
         self.error_bound_ *= scale
         with np.errstate(over="ignore"):
@@ -622,7 +637,8 @@ def check_targets(y):
 def as_distributions(F):
     """Return rows that are distributions but for rounding as such."""
     F = np.clip(F, 0, 1)
-    return F / F.sum(axis=1, keepdims=True)
+    totals = F.sum(axis=1, keepdims=True)
+    return np.where(totals == 0, 1 / F.shape[1], F / np.where(totals == 0, 1, totals))
 
 
 def check_shares(class_mass, prior):

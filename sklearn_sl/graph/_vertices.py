@@ -303,14 +303,13 @@ class GraphMixin:
 
     def _average(self, weights):
         """Return the values that follow from weights between new samples and the vertices."""
-        weights = sp.csr_array(weights @ sp.diags_array(self._mass))
         # Only ratios count: huge and tiny weights must not overflow or vanish in the sum.
-        largest = np.asarray(weights.max(axis=1).todense()).ravel()
-        total = np.where(largest > 0, largest, 1)
-        weights = sp.diags_array(1 / total) @ weights
+        weights = _divided_by_largest(sp.csr_array(weights))
+        weights.data *= self._mass[weights.indices] / self._mass.max()
+        weights = _divided_by_largest(weights)
         total = np.asarray(weights.sum(axis=1)).ravel()
         tied = total > 0
-        weights = sp.csr_array(sp.diags_array(1 / np.where(tied, total, 1)) @ weights)
+        weights.data /= np.repeat(total, np.diff(weights.indptr))
         values = self._extend(weights, self._values)
         values[~tied] = self._default
         return values
@@ -318,6 +317,13 @@ class GraphMixin:
     def _extend(self, weights, values):
         """Return the values of new samples, whose ``weights`` add up to one in each row."""
         return weights @ values
+
+
+def _divided_by_largest(weights):
+    """Return rows of weights, each divided by its largest one, in a new csr_array."""
+    largest = np.asarray(weights.max(axis=1).todense()).ravel()
+    data = weights.data / np.repeat(np.where(largest > 0, largest, 1), np.diff(weights.indptr))
+    return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
 
 
 def _without_graph(builder):

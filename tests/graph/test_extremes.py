@@ -1,0 +1,110 @@
+"""Graphs at the edge of numbers: tiny and huge weights, loose solutions, samples far from zero."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import ALGEBRA
+
+from sklearn_sl.graph import (
+    LaplacianInterpolationClassifier,
+    LaplacianInterpolationRegressor,
+    graph_from_edges,
+)
+from sklearn_sl.graph._descent import ScaledMatrix
+
+NAN = np.nan
+
+
+def random_weights(seed, n, spread):
+    """Return the weights of a connected graph, over some orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(10 ** rng.uniform(-spread, spread, (n, n)) * (rng.random((n, n)) < 0.5), 1)
+    W[np.arange(n - 1), np.arange(1, n)] += 1
+    return W + W.T
+
+
+# ---------------------------------------------------------------- certificates
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["cg", "consensus"])
+def test_loose_distributions_of_many_classes_are_within_their_bound(solver):
+    for seed in range(30):
+        W = random_weights(seed, 30, 1)
+        y = np.where(np.arange(30) < 12, np.arange(30) % 6, -1)
+        exact = LaplacianInterpolationClassifier(affinity="precomputed", solver="lu").fit(W, y)
+        loose = LaplacianInterpolationClassifier(
+            affinity="precomputed", solver=solver, tol=0.3, max_iter=2, random_state=0
+        ).fit(W, y)
+        F = loose.label_distributions_
+        assert np.abs(F - exact.label_distributions_).max() <= loose.error_bound_
+        free = y < 0
+        means = (W @ F / W.sum(axis=1, keepdims=True))[free]
+        np.testing.assert_allclose(loose.residual_, np.abs(F[free] - means).max(), **ALGEBRA)
+
+
+def test_the_bound_of_a_constant_is_zero_however_long_walks_are():
+    pair = graph_from_edges([[0, 1]], [1e10])
+    model = LaplacianInterpolationRegressor(1e300, affinity="precomputed").fit(pair, [1, NAN])
+    np.testing.assert_array_equal(model.transduction_, [1, 1])
+    assert model.error_bound_ == 0
+
+
+# ---------------------------------------------------------------- weights of edges
+
+
+@pytest.mark.parametrize("solver", ["lu", "cg", "amg", "consensus"])
+@pytest.mark.parametrize("scale", [1e-306, 1e-300, 1e300, 1e307])
+@pytest.mark.parametrize("trust", [0, 1])
+def test_solvers_do_not_care_about_the_unit_of_weights(solver, scale, trust):
+    W = random_weights(0, 15, 0.5)
+    W /= W.max()
+    y = np.where(np.arange(15) < 5, np.arange(15) % 3, -1)
+    params = dict(affinity="precomputed", solver=solver, tol=1e-10, random_state=0)
+    model = LaplacianInterpolationClassifier(trust, **params).fit(W, y)
+    other = LaplacianInterpolationClassifier(trust / scale, **params).fit(W * scale, y)
+    near = dict(rtol=0, atol=1e-7)
+    np.testing.assert_allclose(other.label_distributions_, model.label_distributions_, **near)
+    np.testing.assert_allclose(other.predict_proba(W * scale), model.predict_proba(W), **near)
+    labelled = y >= 0
+    np.testing.assert_allclose(
+        other.leave_one_out()[labelled], model.leave_one_out()[labelled], **near
+    )
+
+
+@pytest.mark.parametrize("alpha", [1e-320, 1e-300, 1e300, 1.7e308])
+@pytest.mark.parametrize("scale", [1e-300, 1, 1e300])
+def test_soft_labels_reach_both_limits(alpha, scale):
+    W = random_weights(1, 8, 0.5)
+    W *= scale / W.max()
+    y = np.array([0, 1, 3, NAN, NAN, NAN, NAN, NAN])
+    u = LaplacianInterpolationRegressor(alpha, affinity="precomputed").fit(W, y).transduction_
+    if alpha * scale > 1e100:
+        np.testing.assert_allclose(u, 4 / 3, **ALGEBRA)
+    elif alpha * scale < 1e-100:
+        hard = LaplacianInterpolationRegressor(affinity="precomputed").fit(W, y)
+        np.testing.assert_allclose(u, hard.transduction_, **ALGEBRA)
+    assert np.isfinite(u).all()
+
+
+def test_weights_that_are_too_far_apart_are_refused():
+    path = graph_from_edges([[0, 1], [1, 2]], [1e-300, 1e300])
+    for solver in ("lu", "cg", "consensus"):
+        model = LaplacianInterpolationClassifier(affinity="precomputed", solver=solver)
+        with pytest.raises(ValueError, match="orders of magnitude"):
+            model.fit(path, [-1, -1, 0])
+
+
+def test_weights_of_new_vertices_count_by_their_ratios():
+    path = graph_from_edges([[0, 1], [1, 2], [2, 3]])
+    model = LaplacianInterpolationRegressor(affinity="precomputed")
+    for mass in (1e-100, 1, 1e100):
+        model.fit(path, [0, NAN, NAN, 3], sample_weight=np.full(4, mass))
+        for unit in (5e-324, 1e-310, 1, 1e308):
+            np.testing.assert_allclose(model.predict([[unit, unit, 0, 0]]), [0.5], **ALGEBRA)
+
+
+def test_descent_ends_where_there_are_no_numbers():
+    pair = sp.csr_array([[0, 1.0], [1, 0]])
+    scaled, b = ScaledMatrix(pair, np.array([2.0, 2.0])), np.full((2, 1), NAN)
+    assert not scaled.solve(b, np.zeros((2, 1)), np.array([1e-6]), 100)[2]
