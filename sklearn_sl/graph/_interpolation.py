@@ -325,7 +325,8 @@ class LaplacianInterpolationClassifier(
         The distribution of labels at each training sample.
 
     graph_ : csr_array of shape (n_vertices, n_vertices)
-        The graph. Its vertices are the distinct samples of non-zero weight.
+        The graph. Its vertices are the distinct samples of non-zero weight, in an order of their
+        own: ``graph_[vertex_][:, vertex_]`` is in the order of the samples, if all have weights.
 
     vertex_ : ndarray of shape (n_samples,)
         The vertex of each training sample, -1 for samples of weight zero.
@@ -340,7 +341,7 @@ class LaplacianInterpolationClassifier(
     energy_ : float
         The energy of the solution, before any class mass normalisation.
 
-    energy_curve_ : ndarray of shape (n_iter_,)
+    energy_curve_ : ndarray of shape (`n_iter_`,)
         The energy after each sweep, for "consensus" only. It never increases.
 
     residual_ : float
@@ -505,7 +506,8 @@ class LaplacianInterpolationRegressor(
         The value of each training sample.
 
     graph_ : csr_array of shape (n_vertices, n_vertices)
-        The graph. Its vertices are the distinct samples of non-zero weight.
+        The graph. Its vertices are the distinct samples of non-zero weight, in an order of their
+        own: ``graph_[vertex_][:, vertex_]`` is in the order of the samples, if all have weights.
 
     vertex_ : ndarray of shape (n_samples,)
         The vertex of each training sample, -1 for samples of weight zero.
@@ -520,7 +522,7 @@ class LaplacianInterpolationRegressor(
     energy_ : float
         The energy of the solution, summed over the targets.
 
-    energy_curve_ : ndarray of shape (n_iter_,)
+    energy_curve_ : ndarray of shape (`n_iter_`,)
         The energy after each sweep, for "consensus" only. It never increases.
 
     residual_ : float

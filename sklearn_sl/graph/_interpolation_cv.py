@@ -204,7 +204,7 @@ class LaplacianInterpolationClassifierCV(
     energy_, residual_, error_bound_ : float
         Certificates, as in :class:`LaplacianInterpolationClassifier`.
 
-    energy_curve_ : ndarray of shape (n_iter_,)
+    energy_curve_ : ndarray of shape (`n_iter_`,)
         The energy after each sweep, for "consensus" only.
 
     hitting_time_ : ndarray of shape (n_samples,)
@@ -411,7 +411,7 @@ class LaplacianInterpolationRegressorCV(
     energy_, residual_, error_bound_ : float
         Certificates, as in :class:`LaplacianInterpolationRegressor`.
 
-    energy_curve_ : ndarray of shape (n_iter_,)
+    energy_curve_ : ndarray of shape (`n_iter_`,)
         The energy after each sweep, for "consensus" only.
 
     hitting_time_ : ndarray of shape (n_samples,)
