@@ -8,8 +8,8 @@ from sklearn_sl.graph._adjacency import (
     laplacian,
     ratio_cut,
 )
-from sklearn_sl.graph._build import (
-    GraphBuilder,
+from sklearn_sl.graph._build import GraphBuilder
+from sklearn_sl.graph._construction import (
     ball_graph,
     combine_graphs,
     complete_graph,

@@ -17,8 +17,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph
-from sklearn_sl.graph._neighbors import check_range, distances_to, nearest, pair_lengths
+from sklearn_sl.graph._neighbors import (
+    check_range,
+    distances_to,
+    in_format_of,
+    moved,
+    nearest,
+    origin_of,
+    pair_lengths,
+    paired_lengths,
+    row_keys,
+)
 from sklearn_sl.graph._spanning_tree import spanning_tree
 from sklearn_sl.kernels._base import added_up
 
@@ -62,10 +71,19 @@ def ball_edges(X, radius, metric, n_jobs):
     """Return the edges between samples at a distance of at most ``radius``."""
     if radius is None:
         raise ValueError("A ball has a radius: method='ball' needs the parameter radius.")
-    search = NearestNeighbors(radius=radius, metric=metric, n_jobs=n_jobs).fit(X)
-    found = search.radius_neighbors_graph(mode="distance").tocoo()
-    upper = found.row < found.col
-    return unique_edges(found.row[upper], found.col[upper], found.data[upper])
+    i, j, length = in_ball(X, X, radius, metric, n_jobs)
+    upper = i < j
+    return unique_edges(i[upper], j[upper], length[upper])
+
+
+def in_ball(query, X, radius, metric, n_jobs):
+    """Return the pairs ``(query, sample, length)`` at a distance of at most ``radius``."""
+    origin = origin_of(X) if metric == "euclidean" else 0.0
+    search = NearestNeighbors(radius=radius, metric=metric, n_jobs=n_jobs).fit(moved(X, origin))
+    found = search.radius_neighbors_graph(moved(query, origin), mode="distance").tocoo()
+    if metric == "euclidean":
+        return found.row, found.col, paired_lengths(query, found.row, X, found.col)
+    return found.row, found.col, found.data
 
 
 def shortest_path_edges(n, edges, root):
@@ -369,6 +387,9 @@ class GraphBuilder(
         )
         self.graph_ = weighted_graph(X.shape[0], edges, self.weight, self.scale_)
         self.X_fit_ = X
+        keys = row_keys(X)
+        order = np.argsort(keys, kind="stable")
+        self._keys = keys[order], order
         self._n_features_out = X.shape[0]
         return self
 
@@ -394,12 +415,14 @@ class GraphBuilder(
         In a row whose weights would all underflow only their ratios are right.
         """
         n = self.X_fit_.shape[0]
+        X = in_format_of(self.X_fit_, X)
         rank = max(self.n_neighbors, self._scale_rank)
         distances, numbers = nearest(self.X_fit_, rank, self.metric, self.n_jobs, query=X)
-        vertex = _equal_rows(X, self.X_fit_, numbers)
+        vertex = self._equal_rows(X)
         own = 1.0
         if np.ndim(self.scale_):
-            own = scales("self-tuning", None, lambda: distances[:, min(self._scale_rank, n) - 1])
+            own = distances[:, min(self._scale_rank, n) - 1]
+            own = np.where(own > 0, own, self.scale_.min())
         row, col, length = self._ties(X, distances, numbers)
         exponent = exponents(
             self.weight,
@@ -408,6 +431,14 @@ class GraphBuilder(
             _of(self.scale_, col),
         )
         return _relative_weights(row, col, exponent, (X.shape[0], n)), vertex
+
+    def _equal_rows(self, X):
+        """Return which training sample each row is equal to, or -1."""
+        keys, order = self._keys
+        place = np.minimum(np.searchsorted(keys, row_keys(X)), len(keys) - 1)
+        differ = X != self.X_fit_[order[place]]
+        same = differ.sum(axis=1) == 0 if sp.issparse(differ) else ~differ.any(axis=1)
+        return np.where(np.asarray(same).ravel(), order[place], -1)
 
     def _ties(self, X, distances, numbers):
         """Return the edges ``(query, sample, length)`` of new samples."""
@@ -420,9 +451,7 @@ class GraphBuilder(
                 (np.repeat(np.arange(m), k), numbers[:, :k].ravel(), distances[:, :k].ravel())
             )
         if "ball" in methods:
-            search = NearestNeighbors(radius=self.radius, metric=self.metric, n_jobs=self.n_jobs)
-            found = search.fit(self.X_fit_).radius_neighbors_graph(X, mode="distance").tocoo()
-            ties.append((found.row, found.col, found.data))
+            ties.append(in_ball(X, self.X_fit_, self.radius, self.metric, self.n_jobs))
         if "complete" in methods:
             check_memory(24 * m * n, "The weights of all pairs", "predict fewer samples at once.")
             ties.append(
@@ -488,18 +517,9 @@ class _Search:
             raise ValueError(f"root must be a sample between 0 and {n - 1}, got {root!r}.")
         if root is None:
             center = np.asarray(self.X.mean(axis=0)).reshape(1, -1)
+            center = in_format_of(self.X, center)
             root = int(nearest(self.X, 1, self.metric, self.n_jobs, query=center)[1][0, 0])
         return shortest_path_edges(n, edges, root)
-
-
-def _equal_rows(X, known, numbers):
-    """Return which of its nearest known rows a row is equal to, or -1."""
-    vertex = np.full(X.shape[0], -1, dtype=np.intp)
-    for rank in range(min(numbers.shape[1], 3))[::-1]:
-        differ = X != known[numbers[:, rank]]
-        same = differ.sum(axis=1) == 0 if sp.issparse(differ) else ~differ.any(axis=1)
-        vertex = np.where(np.asarray(same).ravel(), numbers[:, rank], vertex)
-    return vertex
 
 
 def _relative_weights(row, col, exponent, shape):
@@ -515,260 +535,3 @@ def _relative_weights(row, col, exponent, shape):
     found = sp.csr_array((weights, (row, col)), shape=shape)
     found.eliminate_zeros()
     return found
-
-
-# ---------------------------------------------------------------- functions
-
-
-def knn_graph(
-    X, n_neighbors=10, *, mode="union", weight="gaussian", scale="self-tuning", metric="euclidean"
-):
-    """Return the graph in which each sample is joined with its nearest ones.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-
-    n_neighbors : int, default=10
-        The number of neighbours, the sample itself not counted.
-
-    mode : {"union", "mutual"}, default="union"
-        Whether one of two samples must be a neighbour of the other, or each of the other.
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import knn_graph
-    >>> X = [[-2, 0], [-1, -1], [0, 0], [1, 1], [2, 0]]
-    >>> knn_graph(X, 2, weight="binary").toarray()
-    array([[0., 1., 1., 0., 0.],
-           [1., 0., 1., 0., 0.],
-           [1., 1., 0., 1., 1.],
-           [0., 0., 1., 0., 1.],
-           [0., 0., 1., 1., 0.]])
-    """
-    if mode not in ("union", "mutual"):
-        raise ValueError(f"mode must be 'union' or 'mutual', got {mode!r}.")
-    method = "knn" if mode == "union" else "mutual_knn"
-    return (
-        GraphBuilder(method, n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric)
-        .fit(X)
-        .graph_
-    )
-
-
-def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidean"):
-    """Return the graph in which samples at a distance of at most ``radius`` are joined.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-
-    radius : float
-        The largest length of an edge.
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import ball_graph
-    >>> ball_graph([[0.0], [1.0], [3.0]], radius=1.5, weight="binary").toarray()
-    array([[0., 1., 0.],
-           [1., 0., 0.],
-           [0., 0., 0.]])
-    """
-    return (
-        GraphBuilder("ball", radius=radius, weight=weight, scale=scale, metric=metric).fit(X).graph_
-    )
-
-
-def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
-    """Return the minimum spanning tree of the samples.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import mst_graph
-    >>> mst_graph([[0.0], [1.0], [5.0]], weight="binary").toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
-    """
-    return GraphBuilder("mst", weight=weight, scale=scale, metric=metric).fit(X).graph_
-
-
-def shortest_path_tree(
-    X, root=None, *, n_neighbors=10, weight="gaussian", scale="median", metric="euclidean"
-):
-    """Return the tree of shortest paths from one sample to all others.
-
-    The paths go along the edges between nearest samples and of the minimum spanning tree: among
-    all pairs the shortest path would be the straight one, and the tree a star.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-
-    root : int, default=None
-        The sample from which the paths begin; the one nearest to the mean if None.
-
-    n_neighbors : int, default=10
-        The number of neighbours along which paths go.
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import shortest_path_tree
-    >>> X = [[0.0], [1.0], [2.0]]
-    >>> shortest_path_tree(X, root=0, n_neighbors=1, weight="binary").toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
-    """
-    builder = GraphBuilder(
-        "shortest_path_tree", n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric
-    )
-    builder._root = root
-    return builder.fit(X).graph_
-
-
-def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
-    """Return the graph in which all samples are joined, by weights that fall with the distance.
-
-    It takes quadratic memory.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`. A weight that underflows is no edge.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import complete_graph
-    >>> complete_graph([[0.0], [1.0], [2.0]], scale=1.0).toarray().round(3)
-    array([[0.   , 0.368, 0.018],
-           [0.368, 0.   , 0.368],
-           [0.018, 0.368, 0.   ]])
-    """
-    return GraphBuilder("complete", weight=weight, scale=scale, metric=metric).fit(X).graph_
-
-
-def combine_graphs(*graphs, rule="union"):
-    """Return the union or the intersection of graphs on the same vertices.
-
-    Parameters
-    ----------
-    *graphs : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        The graphs; see :func:`as_graph`.
-
-    rule : {"union", "intersection", "sum"}, default="union"
-        The weight of an edge: its largest one, its smallest one (none if it is missing
-        somewhere), or the sum.
-
-    Returns
-    -------
-    adjacency : csr_array of shape (n_vertices, n_vertices)
-        The symmetric weights of the edges.
-
-    Examples
-    --------
-    >>> from sklearn_sl.graph import combine_graphs, knn_graph, mst_graph
-    >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> pairs = knn_graph(X, 1, weight="binary")
-    >>> combine_graphs(pairs, mst_graph(X, weight="binary")).toarray()
-    array([[0., 1., 0., 0.],
-           [1., 0., 1., 0.],
-           [0., 1., 0., 1.],
-           [0., 0., 1., 0.]])
-    """
-    rules = {
-        "union": lambda a, b: a.maximum(b),
-        "intersection": lambda a, b: a.minimum(b),
-        "sum": lambda a, b: a + b,
-    }
-    if rule not in rules:
-        raise ValueError(f"rule must be 'union', 'intersection' or 'sum', got {rule!r}.")
-    if not graphs:
-        raise ValueError("combine_graphs needs at least one graph.")
-    combined, *others = [as_graph(graph) for graph in graphs]
-    for other in others:
-        if other.shape != combined.shape:
-            raise ValueError(
-                f"Graphs of {combined.shape[0]} and {other.shape[0]} vertices cannot be combined."
-            )
-        combined = rules[rule](combined, other).tocsr()
-    combined.eliminate_zeros()
-    return combined
