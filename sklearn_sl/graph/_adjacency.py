@@ -158,12 +158,17 @@ def graph_from_edges(edges, weights=None, *, n_vertices=None):
            [0., 1., 0.]])
     """
     edges = check_array(edges, dtype=None, ensure_min_samples=0, input_name="edges")
-    if edges.shape[1] != 2 or (edges.dtype.kind not in "iu" and np.any(edges != np.rint(edges))):
+    whole = edges.dtype.kind in "iu" or (
+        edges.dtype.kind == "f" and np.array_equal(edges, np.rint(edges))
+    )
+    if edges.shape[1] != 2 or not whole:
         raise ValueError("edges must be pairs of vertices: whole numbers in two columns.")
     edges = edges.astype(np.int64)
     least = int(edges.max(initial=-1)) + 1
     n_vertices = least if n_vertices is None else n_vertices
-    if not isinstance(n_vertices, numbers.Integral) or n_vertices < max(least, 1):
+    if not isinstance(n_vertices, numbers.Integral):
+        raise ValueError(f"n_vertices must be a whole number, got {n_vertices!r}.")
+    if n_vertices < max(least, 1):
         raise ValueError(
             f"n_vertices={n_vertices!r} is less than what the edges need: {max(least, 1)}."
         )

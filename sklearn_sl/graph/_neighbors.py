@@ -9,6 +9,10 @@ from sklearn.utils.extmath import row_norms
 BLOCK = 2**16
 # Numbers up to which the square of a difference is finite.
 LARGEST = 0.25 * np.sqrt(np.finfo(np.float64).max)
+# Numbers down to which the squares of differences are more than nothing.
+SMALLEST = 1e-150
+# Samples that are so many times farther from zero than from each other are moved there.
+FAR = 100
 
 
 def pair_lengths(X, rows, cols):
@@ -17,10 +21,11 @@ def pair_lengths(X, rows, cols):
     Those of a neighbour search come from a matrix product, so that few digits are correct where
     samples are close: here they are norms of differences.
     """
-    return _paired(X, rows, X, cols)
+    return paired_lengths(X, rows, X, cols)
 
 
-def _paired(A, rows, B, cols):
+def paired_lengths(A, rows, B, cols):
+    """Return the Euclidean distances of the pairs ``(A[rows], B[cols])``."""
     lengths, step = np.empty(len(rows)), max(BLOCK // max(A.shape[1], 1), 1)
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
@@ -32,11 +37,11 @@ def _paired(A, rows, B, cols):
 def distances_to(source, X, numbers):
     """Return the Euclidean distances of each row of ``source`` to the rows ``numbers`` of ``X``."""
     rows = np.repeat(np.arange(len(numbers)), numbers.shape[1])
-    return _paired(source, rows, X, numbers.ravel()).reshape(numbers.shape)
+    return paired_lengths(source, rows, X, numbers.ravel()).reshape(numbers.shape)
 
 
 def check_range(X):
-    """Raise if squared distances of samples can overflow.
+    """Raise if squared distances of samples can overflow, or all of them vanish.
 
     A query that is too far away for numbers has all samples as equally far neighbours.
     """
@@ -44,6 +49,41 @@ def check_range(X):
     largest = np.abs(values).max(initial=0.0)
     if largest > LARGEST / np.sqrt(X.shape[1]):
         raise ValueError("The distances of samples overflow: scale the features (StandardScaler).")
+    if 0 < largest < SMALLEST:
+        raise ValueError("The distances of samples vanish: scale the features (StandardScaler).")
+
+
+def in_format_of(known, X):
+    """Return ``X``, sparse if known samples are sparse and dense if they are dense."""
+    if sp.issparse(known) == sp.issparse(X):
+        return X
+    return type(known)(X) if sp.issparse(known) else X.toarray()
+
+
+def row_keys(X):
+    """Return a number for each row: equal ones for equal rows, others for most others."""
+    factors = np.random.RandomState(0).randint(2**63, size=X.shape[1], dtype=np.uint64)
+    if sp.issparse(X):
+        terms = np.cumsum(_mixed_bits(X.data) * factors[X.indices], dtype=np.uint64)
+        terms = np.append(np.uint64(0), terms)
+        return terms[X.indptr[1:]] - terms[X.indptr[:-1]]
+    keys, step = np.empty(len(X), dtype=np.uint64), max(BLOCK // max(X.shape[1], 1), 1)
+    for start in range(0, len(X), step):
+        keys[start : start + step] = _mixed_bits(X[start : start + step]) @ factors
+    return keys
+
+
+def _mixed_bits(values):
+    """Return the bits of numbers as whole numbers, whose last bits are not all zeros."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # zeros have no sign
+    return bits ^ (bits >> np.uint64(32))
+
+
+def origin_of(X):
+    """Return what to subtract from samples, such that products of them tell them apart."""
+    if sp.issparse(X) or np.ptp(X, axis=0).max() * FAR > np.abs(X).max():
+        return 0.0
+    return X[0]
 
 
 def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
@@ -57,11 +97,17 @@ def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     k = min(n_neighbors, n - (query is None))
     if k == 0:
         return np.empty((n, 0)), np.empty((n, 0), dtype=np.intp)
-    search = NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs).fit(X)
-    distances, numbers = search.kneighbors(query)
+    origin = origin_of(X) if metric == "euclidean" else 0.0
+    search = NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs)
+    search.fit(moved(X, origin))
+    distances, numbers = search.kneighbors(None if query is None else moved(query, origin))
     if metric == "euclidean":
         distances = distances_to(X if query is None else query, X, numbers)
-        order = np.argsort(distances, axis=1, kind="stable")
-        distances = np.take_along_axis(distances, order, axis=1)
-        numbers = np.take_along_axis(numbers, order, axis=1)
-    return distances, numbers
+    # Equally far ones by their numbers: not by how many queries there are.
+    order = np.lexsort((numbers, distances), axis=1)
+    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+
+
+def moved(X, origin):
+    """Return the samples as seen from the origin."""
+    return X - origin if np.ndim(origin) else X

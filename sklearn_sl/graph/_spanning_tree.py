@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
-from sklearn_sl.graph._neighbors import pair_lengths
+from sklearn_sl.graph._neighbors import moved, origin_of, pair_lengths
 
 NO_EDGE = np.inf
 
@@ -74,7 +74,9 @@ def _shortest_exits(X, distances, numbers, component, metric):
 
 def _nearest_of(X, asking, others, metric):
     """Return the nearest one of some rows to each of others, and its distance."""
-    found, _ = pairwise_distances_argmin_min(X[asking], X[others], metric=metric)
+    origin = origin_of(X) if metric == "euclidean" else 0.0
+    near, far = moved(X[asking], origin), moved(X[others], origin)
+    found, _ = pairwise_distances_argmin_min(near, far, metric=metric)
     target = others[found]
     if metric == "euclidean":
         return target, pair_lengths(X, asking, target)

@@ -6,11 +6,17 @@ import scipy.sparse as sp
 from conftest import ALGEBRA
 
 from sklearn_sl.graph import (
+    GraphBuilder,
     LaplacianInterpolationClassifier,
     LaplacianInterpolationRegressor,
+    ball_graph,
+    complete_graph,
     graph_from_edges,
+    knn_graph,
+    mst_graph,
 )
 from sklearn_sl.graph._descent import ScaledMatrix
+from sklearn_sl.graph._neighbors import row_keys
 
 NAN = np.nan
 
@@ -108,3 +114,85 @@ def test_descent_ends_where_there_are_no_numbers():
     pair = sp.csr_array([[0, 1.0], [1, 0]])
     scaled, b = ScaledMatrix(pair, np.array([2.0, 2.0])), np.full((2, 1), NAN)
     assert not scaled.solve(b, np.zeros((2, 1)), np.array([1e-6]), 100)[2]
+
+
+# ---------------------------------------------------------------- samples
+
+
+@pytest.mark.parametrize(("offset", "size"), [(1e3, 1e-9), (1e8, 1e-6)])
+def test_samples_far_from_zero_have_the_graph_of_their_differences(offset, size):
+    rng = np.random.default_rng(0)
+    X = offset + size * rng.normal(size=(60, 20))
+    near = X - X[30]  # as exact as X
+    for make in (knn_graph, mst_graph, lambda X: ball_graph(X, 6 * size), complete_graph):
+        np.testing.assert_allclose(make(X).toarray(), make(near).toarray(), rtol=1e-6)
+    y = np.where(np.arange(60) < 9, np.arange(60) % 3, -1)
+    model = LaplacianInterpolationClassifier(n_neighbors=4).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), model.label_distributions_)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan"])
+def test_samples_at_no_distance_are_still_told_apart(metric):
+    X = np.outer([1, 2, 3, 4, 5, 6.0], [1, 1]) if metric == "cosine" else np.ones((6, 2))
+    X = np.vstack([X, [[1, -1], [-1, 1]]])
+    y = [0, 1, -1, 0, 1, 0, 1, 0]
+    affinity = GraphBuilder(n_neighbors=3, metric=metric)
+    model = LaplacianInterpolationClassifier(affinity=affinity, unlabelled=-1).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), model.label_distributions_)
+
+
+@pytest.mark.parametrize("method", ["knn", "ball", "shortest_path_tree", "complete"])
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
+def test_new_samples_may_be_sparse_where_known_ones_are_dense_and_the_reverse(method, make):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X_new = np.vstack([X[:3], X[3:6] + 0.1])
+    builder = GraphBuilder(method, n_neighbors=4, radius=1.0)
+    expected = builder.fit(X).transform(X_new).toarray()
+    np.testing.assert_allclose(builder.transform(make(X_new)).toarray(), expected, **ALGEBRA)
+    builder.fit(make(X))
+    for new in (X_new, make(X_new)):
+        np.testing.assert_allclose(builder.transform(new).toarray(), expected, **ALGEBRA)
+
+
+def test_equally_far_samples_do_not_depend_on_the_other_queries():
+    builder = GraphBuilder("mst", metric="manhattan").fit([[0.0, 2], [0, 1], [1, 1]])
+    queries = np.array([[-70.0, 28], [88, 131], [-132, -344], [174, 280], [-6, -97]])
+    together = builder.transform(queries).toarray()
+    alone = np.vstack([builder.transform(query[None]).toarray() for query in queries])
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_the_scale_of_a_query_does_not_depend_on_the_other_queries():
+    X = np.vstack([np.outer([1.0, 2, 3], [1, 1]), np.eye(2)])
+    builder = GraphBuilder(n_neighbors=2, metric="cosine").fit(X)
+    queries = np.array([[7.0, 7.0], [1.0, 3.0]])
+    together = builder.transform(queries).toarray()
+    np.testing.assert_array_equal(builder.transform(queries[:1]).toarray(), together[:1])
+
+
+def test_distances_that_vanish_are_refused():
+    with pytest.raises(ValueError, match="vanish"):
+        knn_graph(1e-200 * np.arange(6.0).reshape(3, 2))
+    assert knn_graph(np.zeros((3, 2)), weight="binary").nnz == 6
+
+
+def test_keys_of_rows_differ_where_rows_do():
+    X = np.indices((40, 40, 3)).reshape(3, -1).T.astype(float)
+    assert len(np.unique(row_keys(X))) == len(X)
+    np.testing.assert_array_equal(row_keys(sp.csr_array(X)), row_keys(X))
+    np.testing.assert_array_equal(row_keys(-0.0 * X), row_keys(0.0 * X))
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("edges", [[["a", "b"]], [[True, False]], [[0.5, 1]], [[0, 1, 2]]])
+def test_edges_that_are_no_pairs_of_numbers_are_refused(edges):
+    with pytest.raises(ValueError, match="pairs of vertices"):
+        graph_from_edges(edges)
+
+
+@pytest.mark.parametrize("n_vertices", [2.5, "3", [3]])
+def test_number_of_vertices_is_a_whole_number(n_vertices):
+    with pytest.raises(ValueError, match="whole number"):
+        graph_from_edges([[0, 1]], n_vertices=n_vertices)
