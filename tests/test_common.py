@@ -414,6 +414,18 @@ LONG_FITS = {
     "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
     "LabelPropagation": [({}, 6000, 20), ({"kernel": "knn"}, 12_000, 20)],
     "LabelSpreading": [({"alpha": 0.9}, 2500, 20), ({"kernel": "knn", "alpha": 0.9}, 12_000, 20)],
+    "LaplacianInterpolationClassifier": [
+        ({"n_neighbors": 10}, 60_000, 5),
+        ({"alpha": 1.0, "solver": "consensus", "tol": 1e-9}, 20_000, 5),
+        ({"alpha": 1.0, "solver": "lu"}, 15_000, 5),
+    ],
+    "LaplacianInterpolationClassifierCV": [({"alphas": [0.1, 1.0]}, 3000, 5)],
+    "LaplacianInterpolationRegressor": [({"alpha": 100.0, "solver": "cg"}, 60_000, 5)],
+    "LaplacianInterpolationRegressorCV": [({"alphas": [0.1, 1.0]}, 2500, 5)],
+    "GraphBuilder": [
+        ({"method": ("knn", "mst")}, 50_000, 5),
+        ({"method": "complete"}, 2500, 5),
+    ],
     "MatrixCompletion": [({"row_kernel": "rbf", "col_kernel": "rbf"}, 250, 20)],
     "SwitchingMultitaskKernel": [({}, 250, 20)],
     "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],

@@ -7,6 +7,8 @@ from sklearn.utils.extmath import row_norms
 
 # Numbers of the pairs whose distance is computed at once, such that they stay in the cache.
 BLOCK = 2**16
+# Multiplications of one search for neighbours, some 50 ms.
+SEARCH = 5e8
 # Numbers up to which the square of a difference is finite.
 LARGEST = 0.25 * np.sqrt(np.finfo(np.float64).max)
 # Numbers down to which the squares of differences are more than nothing.
@@ -97,15 +99,34 @@ def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     k = min(n_neighbors, n - (query is None))
     if k == 0:
         return np.empty((n, 0)), np.empty((n, 0), dtype=np.intp)
-    origin = origin_of(X) if metric == "euclidean" else 0.0
-    search = NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs)
-    search.fit(moved(X, origin))
-    distances, numbers = search.kneighbors(None if query is None else moved(query, origin))
+    distances, numbers = _by_blocks(X, k, metric, n_jobs, query)
     if metric == "euclidean":
         distances = distances_to(X if query is None else query, X, numbers)
     # Equally far ones by their numbers: not by how many queries there are.
     order = np.lexsort((numbers, distances), axis=1)
     return np.take_along_axis(distances, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+
+
+def _by_blocks(X, k, metric, n_jobs, query):
+    """Return what scikit-learn finds, for a few queries at a time: Ctrl-C is heard in between."""
+    origin = origin_of(X) if metric == "euclidean" else 0.0
+    itself = int(query is None)
+    query = X if query is None else query
+    search = NearestNeighbors(n_neighbors=k + itself, metric=metric, n_jobs=n_jobs)
+    search.fit(moved(X, origin))
+    distances = np.empty((query.shape[0], k))
+    numbers = np.empty((query.shape[0], k), dtype=np.intp)
+    step = max(int(SEARCH / (X.shape[0] * max(X.shape[1], 1))), 16)
+    for start in range(0, query.shape[0], step):
+        part = slice(start, min(start + step, query.shape[0]))
+        found = search.kneighbors(moved(query[part], origin))
+        if itself:
+            others = found[1] != np.arange(part.start, part.stop)[:, None]
+            # A sample amid copies of its own need not be among what is found.
+            others[:, -1] &= ~others.all(axis=1)
+            found = (values[others].reshape(-1, k) for values in found)
+        distances[part], numbers[part] = found
+    return distances, numbers
 
 
 def moved(X, origin):
