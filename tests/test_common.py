@@ -424,6 +424,7 @@ LONG_FITS = {
     "LaplacianInterpolationRegressorCV": [({"alphas": [0.1, 1.0]}, 2500, 5)],
     "GraphBuilder": [
         ({"method": ("knn", "mst")}, 50_000, 5),
+        ({"method": "ball", "radius": 0.4}, 20_000, 5),
         ({"method": "complete"}, 2500, 5),
     ],
     "MatrixCompletion": [({"row_kernel": "rbf", "col_kernel": "rbf"}, 250, 20)],

@@ -18,6 +18,7 @@ from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._neighbors import (
+    blocks,
     check_range,
     distances_to,
     in_format_of,
@@ -80,7 +81,12 @@ def in_ball(query, X, radius, metric, n_jobs):
     """Return the pairs ``(query, sample, length)`` at a distance of at most ``radius``."""
     origin = origin_of(X) if metric == "euclidean" else 0.0
     search = NearestNeighbors(radius=radius, metric=metric, n_jobs=n_jobs).fit(moved(X, origin))
-    found = search.radius_neighbors_graph(moved(query, origin), mode="distance").tocoo()
+    found = sp.vstack(
+        [
+            search.radius_neighbors_graph(moved(query[part], origin), mode="distance")
+            for part in blocks(query, X)
+        ]
+    ).tocoo()
     if metric == "euclidean":
         return found.row, found.col, paired_lengths(query, found.row, X, found.col)
     return found.row, found.col, found.data
@@ -111,8 +117,8 @@ def complete_edges(X, metric, n_jobs):
     i, j = np.triu_indices(n, k=1)
     if metric == "euclidean":
         return i, j, pair_lengths(X, i, j)
-    blocks = pairwise_distances_chunked(X, metric=metric, n_jobs=n_jobs)
-    return i, j, np.vstack(list(blocks))[i, j]
+    rows = pairwise_distances_chunked(X, metric=metric, n_jobs=n_jobs)
+    return i, j, np.vstack(list(rows))[i, j]
 
 
 # ---------------------------------------------------------------- weights
@@ -469,8 +475,8 @@ class GraphBuilder(
         n = self.X_fit_.shape[0]
         if self.metric == "euclidean":
             return distances_to(X, self.X_fit_, np.tile(np.arange(n), (X.shape[0], 1)))
-        blocks = pairwise_distances_chunked(X, self.X_fit_, metric=self.metric, n_jobs=self.n_jobs)
-        return np.vstack(list(blocks))
+        rows = pairwise_distances_chunked(X, self.X_fit_, metric=self.metric, n_jobs=self.n_jobs)
+        return np.vstack(list(rows))
 
 
 class _Search:

@@ -107,6 +107,13 @@ def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     return np.take_along_axis(distances, order, axis=1), np.take_along_axis(numbers, order, axis=1)
 
 
+def blocks(query, X):
+    """Return slices of the queries, short enough for one search of all samples each."""
+    step = max(int(SEARCH / (X.shape[0] * max(X.shape[1], 1))), 16)
+    n = query.shape[0]
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
 def _by_blocks(X, k, metric, n_jobs, query):
     """Return what scikit-learn finds, for a few queries at a time: Ctrl-C is heard in between."""
     origin = origin_of(X) if metric == "euclidean" else 0.0
@@ -116,9 +123,7 @@ def _by_blocks(X, k, metric, n_jobs, query):
     search.fit(moved(X, origin))
     distances = np.empty((query.shape[0], k))
     numbers = np.empty((query.shape[0], k), dtype=np.intp)
-    step = max(int(SEARCH / (X.shape[0] * max(X.shape[1], 1))), 16)
-    for start in range(0, query.shape[0], step):
-        part = slice(start, min(start + step, query.shape[0]))
+    for part in blocks(query, X):
         found = search.kneighbors(moved(query[part], origin))
         if itself:
             others = found[1] != np.arange(part.start, part.stop)[:, None]

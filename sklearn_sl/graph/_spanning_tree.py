@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
-from sklearn_sl.graph._neighbors import moved, origin_of, pair_lengths
+from sklearn_sl.graph._neighbors import blocks, moved, origin_of, pair_lengths
 
 NO_EDGE = np.inf
 
@@ -76,8 +76,11 @@ def _nearest_of(X, asking, others, metric):
     """Return the nearest one of some rows to each of others, and its distance."""
     origin = origin_of(X) if metric == "euclidean" else 0.0
     near, far = moved(X[asking], origin), moved(X[others], origin)
-    found, _ = pairwise_distances_argmin_min(near, far, metric=metric)
-    target = others[found]
+    found = [
+        pairwise_distances_argmin_min(near[part], far, metric=metric)[0]
+        for part in blocks(near, far)
+    ]
+    target = others[np.concatenate(found)]
     if metric == "euclidean":
         return target, pair_lengths(X, asking, target)
     step = 1024
