@@ -51,7 +51,11 @@ def as_graph(graph):
             "A graph is a square matrix of edge weights; this one has the shape "
             f"{adjacency.shape[0]} x {adjacency.shape[1]}."
         )
-    return _symmetric(without_loops(adjacency))
+    adjacency = _symmetric(without_loops(adjacency))
+    with np.errstate(over="ignore"):
+        if not np.isfinite(degrees(adjacency)).all():
+            raise ValueError("The weights at a vertex overflow: divide them by the largest one.")
+    return adjacency
 
 
 def check_weights(weights, name):
@@ -252,11 +256,12 @@ def laplacian(graph, normalization=None):
         raise ValueError(
             f"normalization must be None, 'symmetric' or 'random_walk', got {normalization!r}."
         )
-    present = (d > 0).astype(np.float64)
-    exponent = 0.5 if normalization == "symmetric" else 1.0
-    left = sp.diags_array(np.divide(1, d**exponent, out=np.zeros_like(d), where=d > 0))
-    right = left if normalization == "symmetric" else sp.eye_array(len(d))
-    return (sp.diags_array(present) - left @ W @ right).tocsr()
+    at_row = np.repeat(d, np.diff(W.indptr))
+    if normalization == "symmetric":
+        W.data = W.data / np.sqrt(at_row) / np.sqrt(d[W.indices])
+    else:
+        W.data = W.data / at_row
+    return (sp.diags_array((d > 0).astype(np.float64)) - W).tocsr()
 
 
 def degrees(W):

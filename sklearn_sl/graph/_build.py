@@ -18,7 +18,9 @@ from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._neighbors import (
+    SQUARED,
     blocks,
+    check_lengths,
     check_range,
     distances_to,
     in_format_of,
@@ -372,7 +374,7 @@ class GraphBuilder(
     @property
     def _methods(self):
         chosen = (self.method,) if isinstance(self.method, str) else tuple(self.method)
-        if not chosen or not set(chosen) <= set(METHODS):
+        if not chosen or not all(method in METHODS for method in chosen):
             raise ValueError(
                 f"method must be one or several of {', '.join(METHODS)}; got {self.method!r}."
             )
@@ -380,12 +382,13 @@ class GraphBuilder(
 
     def _build(self, X):
         """Set the graph of validated samples, which are kept as they are."""
-        if self.metric == "euclidean":
+        if self.metric in SQUARED:
             check_range(X)
         search = _Search(X, self.n_neighbors, self.metric, self.n_jobs)
         edges, *others = (self._edges(search, method) for method in self._methods)
         if others:
             edges = unique_edges(*map(np.concatenate, zip(edges, *others)))
+        check_lengths(edges[2])
         self.scale_ = scales(
             self.scale if self.weight != "binary" else 1.0,
             edges[2],

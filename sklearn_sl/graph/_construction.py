@@ -243,7 +243,7 @@ def combine_graphs(*graphs, rule="union"):
         "intersection": lambda a, b: a.minimum(b),
         "sum": lambda a, b: a + b,
     }
-    if rule not in rules:
+    if rule not in tuple(rules):
         raise ValueError(f"rule must be 'union', 'intersection' or 'sum', got {rule!r}.")
     if not graphs:
         raise ValueError("combine_graphs needs at least one graph.")
@@ -254,5 +254,4 @@ def combine_graphs(*graphs, rule="union"):
                 f"Graphs of {combined.shape[0]} and {other.shape[0]} vertices cannot be combined."
             )
         combined = rules[rule](combined, other).tocsr()
-    combined.eliminate_zeros()
-    return combined
+    return as_graph(combined)

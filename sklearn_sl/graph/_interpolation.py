@@ -188,6 +188,8 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         shift = weight @ (y[given] / scale) / weight.sum()
         centred = y[given] / scale - shift
         unit = max(np.abs(centred).max(), TINY)
+        if not np.isfinite(float(scale) * float(unit)):
+            raise ValueError("The differences of targets overflow: divide y by its largest value.")
         Y = np.column_stack(
             [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
         )

@@ -13,6 +13,8 @@ SEARCH = 5e8
 LARGEST = 0.25 * np.sqrt(np.finfo(np.float64).max)
 # Numbers down to which the squares of differences are more than nothing.
 SMALLEST = 1e-150
+# Metrics that are found by squares, and silently wrong where these overflow.
+SQUARED = ("euclidean", "l2", "sqeuclidean")
 # Samples that are so many times farther from zero than from each other are moved there.
 FAR = 100
 
@@ -55,6 +57,16 @@ def check_range(X):
         raise ValueError("The distances of samples vanish: scale the features (StandardScaler).")
 
 
+def check_lengths(lengths):
+    """Raise unless distances are numbers, none negative."""
+    # The largest float stands for samples that a search has not found.
+    if not np.all((lengths >= 0) & (lengths < np.finfo(np.float64).max)):
+        raise ValueError(
+            "The metric has distances between samples that are negative, infinite or no numbers: "
+            "scale the features, or choose another metric."
+        )
+
+
 def in_format_of(known, X):
     """Return ``X``, sparse if known samples are sparse and dense if they are dense."""
     if sp.issparse(known) == sp.issparse(X):
@@ -94,7 +106,7 @@ def nearest(X, n_neighbors, metric, n_jobs=None, query=None):
     A sample is no neighbour of itself. Where there are fewer samples, all of them are neighbours.
     """
     n = X.shape[0]
-    if metric == "euclidean":
+    if metric in SQUARED:
         check_range(X)
     k = min(n_neighbors, n - (query is None))
     if k == 0:
@@ -126,6 +138,7 @@ def _by_blocks(X, k, metric, n_jobs, query):
     for part in blocks(query, X):
         found = search.kneighbors(moved(query[part], origin))
         if itself:
+            check_lengths(found[0])
             others = found[1] != np.arange(part.start, part.stop)[:, None]
             # A sample amid copies of its own need not be among what is found.
             others[:, -1] &= ~others.all(axis=1)

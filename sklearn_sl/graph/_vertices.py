@@ -15,6 +15,7 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -233,7 +234,9 @@ class GraphMixin:
         first, kind = distinct_rows(X[present])
         vertex = np.full(X.shape[0], -1, dtype=np.intp)
         vertex[present] = kind
-        builder = self._make_builder(graph_params).fit(X[present[first]])
+        builder = self._make_builder(graph_params)
+        with config_context(skip_parameter_validation=False):  # its parameters are new here
+            builder.fit(X[present[first]])
         mass = np.bincount(kind, weights=weight[present], minlength=len(first))
         W = scaled_by_mass(builder.graph_, mass)
         return Vertices(W, mass, vertex, weight, builder, X[vertex < 0])

@@ -8,11 +8,15 @@ from conftest import ALGEBRA
 from sklearn_sl.graph import (
     GraphBuilder,
     LaplacianInterpolationClassifier,
+    LaplacianInterpolationClassifierCV,
     LaplacianInterpolationRegressor,
+    as_graph,
     ball_graph,
+    combine_graphs,
     complete_graph,
     graph_from_edges,
     knn_graph,
+    laplacian,
     mst_graph,
 )
 from sklearn_sl.graph._descent import ScaledMatrix
@@ -196,3 +200,52 @@ def test_edges_that_are_no_pairs_of_numbers_are_refused(edges):
 def test_number_of_vertices_is_a_whole_number(n_vertices):
     with pytest.raises(ValueError, match="whole number"):
         graph_from_edges([[0, 1]], n_vertices=n_vertices)
+
+
+@pytest.mark.parametrize("method", ["knn", "mst", "shortest_path_tree", "complete"])
+@pytest.mark.parametrize("value", [np.inf, NAN])
+def test_metrics_without_a_distance_are_refused(method, value):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with pytest.raises(ValueError, match="distances"):
+        GraphBuilder(method, n_neighbors=3, metric=lambda a, b: value).fit(X)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="distances"):
+        GraphBuilder(method, n_neighbors=3, metric="sqeuclidean").fit(1e200 * X)
+
+
+def test_degrees_that_overflow_are_refused():
+    triangle = 1e308 * (np.ones((3, 3)) - np.eye(3))
+    with pytest.raises(ValueError, match="overflow"):
+        as_graph(triangle)
+    pair = np.array([[0, 1.5e308], [1.5e308, 0]])
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="infinity"):
+        combine_graphs(pair, pair, rule="sum")
+
+
+@pytest.mark.parametrize("normalization", ["symmetric", "random_walk"])
+def test_normalised_laplacians_of_the_smallest_weights(normalization):
+    pair = [[0, 1e-310], [1e-310, 0]]
+    expected = [[1, -1], [-1, 1]]
+    np.testing.assert_allclose(laplacian(pair, normalization).toarray(), expected, **ALGEBRA)
+
+
+@pytest.mark.parametrize("params", [{"n_neighbors": 0}, {"weight": "none"}, {"scale": -1.0}])
+def test_parameters_of_the_graph_are_validated_wherever_they_come_from(params):
+    X, y = np.arange(8.0).reshape(4, 2), [0, 1, -1, -1]
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter of GraphBuilder"):
+        LaplacianInterpolationClassifier(affinity=GraphBuilder(**params)).fit(X, y)
+    grid = {name: [value] for name, value in params.items()}
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter of GraphBuilder"):
+        LaplacianInterpolationClassifierCV(graph_grid=grid).fit(X, y)
+
+
+def test_targets_whose_differences_overflow_are_refused():
+    X, y = np.arange(5.0)[:, None], [1.7e308, 1.7e308, 1.7e308, -1.7e308, NAN]
+    with pytest.raises(ValueError, match="overflow"):
+        LaplacianInterpolationRegressor(n_neighbors=2).fit(X, y)
+
+
+def test_methods_and_rules_that_are_no_names_are_refused():
+    with pytest.raises(ValueError, match="method"):
+        GraphBuilder(("knn", ["mst"])).fit([[0.0], [1.0]])
+    with pytest.raises(ValueError, match="rule"):
+        combine_graphs([[0, 1], [1, 0]], rule=["sum"])
