@@ -169,7 +169,7 @@ def leave_one_out(problem, U, **options):
     Let ``S = L_ll - L_lu L_uu^-1 L_ul`` be what is left of the Laplacian on the labelled vertices
     ``l`` when the others ``u`` are eliminated. Without its label, vertex ``i`` takes the value at
     which no current flows into it: ``Y_i - (S Y)_i / S_ii``. With soft labels, ``U = H Y`` and the
-    value is ``(U_i - H_ii Y_i) / (1 - H_ii)``. Where no other label is left in the component, the
+    value is ``Y_i + (U_i - Y_i) / (1 - H_ii)``. Where no other label is left in the component, the
     value is the mean of all other labels.
 
     Parameters
@@ -187,16 +187,19 @@ def leave_one_out(problem, U, **options):
         flow = problem.degree[held, None] * Y - problem.graph[held] @ U
         left_out = Y - flow / np.where(diagonal > 0, diagonal, 1)[:, None]
     else:
-        share = diagonal[:, None]
-        left_out = (U[held] - share * Y) / np.where(share < 1, 1 - share, 1)
-    lonely = problem.lonely[held] | (diagonal <= 0 if problem.hard else diagonal >= 1)
+        degree, ground = problem.degree[held, None], problem.ground[held, None]
+        # Labels that hold their vertex: U - Y by what neighbours pull, as the two hardly differ.
+        pull = problem.graph[held] @ U - degree * U[held]
+        away = np.where(degree < ground, pull / ground, U[held] - Y)
+        left_out = Y + away / np.where(diagonal > 0, diagonal, 1)[:, None]
+    lonely = problem.lonely[held] | (diagonal <= 0)
     left_out[lonely] = _means_of_others(problem)[lonely]
     # What is left out is a mean of the other labels.
     return np.clip(left_out, Y.min(axis=0), Y.max(axis=0))
 
 
 def _own_response(problem, **options):
-    """Return ``S_ii``, or ``H_ii``, of each labelled vertex."""
+    """Return ``S_ii``, or ``1 - H_ii``, of each labelled vertex."""
     system, held = problem.system(), problem.held
     own = problem.degree[held].copy() if problem.hard else np.empty(len(held))
     place = np.full(problem.W.shape[0], -1)
@@ -209,8 +212,8 @@ def _own_response(problem, **options):
             own[part] -= np.einsum("ij,ij->j", sides, x)
         else:
             columns = np.arange(part.stop - start)
-            sides = np.zeros((len(problem.free), len(columns)))
-            sides[place[held[part]], columns] = problem.ground[held[part]]
+            sides = np.tile(problem.ground[problem.free][:, None], len(columns))
+            sides[place[held[part]], columns] = 0
             own[part] = system.solve(sides, **options).x[place[held[part]], columns]
     return own
 

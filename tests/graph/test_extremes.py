@@ -97,6 +97,15 @@ def test_soft_labels_reach_both_limits(alpha, scale):
     assert np.isfinite(u).all()
 
 
+@pytest.mark.parametrize("alpha", [1e-14, 1e-10, 1e-6])
+def test_soft_labels_that_are_nearly_kept_are_left_out_as_kept_ones(alpha):
+    W, y = random_weights(2, 12, 0.5), np.full(12, NAN)
+    y[[0, 3, 7, 11]] = 1, -2, 0.5, 4
+    hard = LaplacianInterpolationRegressor(affinity="precomputed").fit(W, y).leave_one_out()
+    soft = LaplacianInterpolationRegressor(alpha, affinity="precomputed").fit(W, y).leave_one_out()
+    np.testing.assert_allclose(soft, hard, rtol=0, atol=100 * alpha + 1e-10)
+
+
 def test_weights_that_are_too_far_apart_are_refused():
     path = graph_from_edges([[0, 1], [1, 2]], [1e-300, 1e300])
     for solver in ("lu", "cg", "consensus"):
