@@ -18,11 +18,10 @@ import scipy.sparse as sp
 
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
-from sklearn_sl.graph._grounded import GroundedSystem, Solution
+from sklearn_sl.graph._grounded import GroundedSystem, Solution, rounding_of_means
 
 # Labels that are left out in one solve.
 LEFT_OUT = 64
-EPS = np.finfo(np.float64).eps
 # How many times larger one weight can be than another, such that sums with a third are safe.
 EXTREME = 1e200
 TOO_FAR_APART = (
@@ -143,14 +142,16 @@ def interpolate(problem, **options):
     return problem.complete(solution.x), solution
 
 
-def certified(problem, U, solution: Solution):
-    """Return the solution with the certificates of ``U``, which was made of it."""
-    n_terms = np.diff(problem.W.indptr).max(initial=0) + 4
-    return replace(
-        solution,
-        residual=float(np.abs(problem.violation(U)).max(initial=0.0)),
-        rounding=float(2 * n_terms * EPS * np.abs(U).max()),
-    )
+def certificates(problem, U, solution: Solution):
+    """Return the residual of ``U``, which was made of the solution, and a bound of its error.
+
+    The bound is the residual, with what it may be wrong by, times the longest hitting time.
+    """
+    residual = float(np.abs(problem.violation(U)).max(initial=0.0))
+    rounding = 2 * rounding_of_means(problem.W) * np.abs(U).max()
+    if residual + rounding == 0:  # however long walks are
+        return residual, 0.0
+    return residual, float((residual + rounding) * solution.hitting_time.max(initial=0.0))
 
 
 def hitting_times(problem, solution: Solution):

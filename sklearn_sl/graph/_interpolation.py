@@ -12,7 +12,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._grounded import SOLVERS
 from sklearn_sl.graph._harmonic import (
     Problem,
-    certified,
+    certificates,
     hitting_times,
     interpolate,
     leave_one_out,
@@ -58,10 +58,7 @@ class InterpolationMixin:
 
     def _set_certificates(self, problem, U, solution):
         """Set what is known of the values ``U``, which follow from the solution."""
-        solution = certified(problem, U, solution)
-        exact = solution.residual + solution.rounding == 0  # however long walks are
-        self.residual_ = solution.residual
-        self.error_bound_ = 0.0 if exact else solution.error_bound
+        self.residual_, self.error_bound_ = certificates(problem, U, solution)
         self.solver_, self.n_iter_ = solution.solver, solution.n_iter
         self._hitting_time = hitting_times(problem, solution)
 
@@ -354,8 +351,9 @@ class LaplacianInterpolationClassifier(
         may be off by rounding, times the longest hitting time.
 
     hitting_time_ : ndarray of shape (n_samples,)
-        How many steps a random walk from each sample takes on average until it meets a label: zero
-        at kept labels, infinite where there is none, NaN for samples of weight zero.
+        How many steps a random walk from each sample takes on average until it meets a label, from
+        above: the true number is at most that, and hardly less, unless it is infinite because
+        numbers do not tell. Zero at kept labels, NaN for samples of weight zero.
 
     solver_ : str
         The solver in use.
@@ -534,8 +532,9 @@ class LaplacianInterpolationRegressor(
         A number that no value of the solution is wrong by more than.
 
     hitting_time_ : ndarray of shape (n_samples,)
-        How many steps a random walk from each sample takes on average until it meets a target:
-        zero at kept targets, infinite where there is none, NaN for samples of weight zero.
+        How many steps a random walk from each sample takes on average until it meets a target, from
+        above: the true number is at most that, and hardly less, unless it is infinite because
+        numbers do not tell. Zero at kept targets, NaN for samples of weight zero.
 
     solver_ : str
         The solver in use.
