@@ -94,9 +94,9 @@ def conjugate_gradients(
     product with ``p`` is ``t + (I - L)^-1 (p - t)`` for ``t = (I - L')^-1 p``: one pass over the
     entries, as for a product without a preconditioner (Eisenstat's trick).
 
-    ``r`` is the residual in these unknowns, ``norm`` its squared norms, ``beta`` the coefficients of
-    the next direction (zeros at first). To ``gain`` is added by how much the squared error in the
-    norm of the energy falls. All of them are updated. Ends when no squared norm is above its
+    ``r`` is the residual in these unknowns, ``norm`` its squared norms, ``beta`` the coefficients
+    of the next direction (zeros at first). To ``gain`` is added by how much the squared error in
+    the norm of the energy falls. All of them are updated. Ends when no squared norm is above its
     ``target``; returns the number of steps taken.
     """
     cdef Py_ssize_t c, n_taken = 0, n = p.shape[0], n_sides = p.shape[1]

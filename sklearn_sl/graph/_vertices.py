@@ -149,6 +149,7 @@ def label_codes(y, unlabelled):
         labels are -1 and 1 alone, which are two classes; a warning says so.
     """
     y = column_or_1d(y, warn=True)
+    check_known(y)
     marked = _marked(y, unlabelled)
     assert_all_finite(y[~marked], input_name="y")
     check_classification_targets(y[~marked])
@@ -161,6 +162,17 @@ def label_codes(y, unlabelled):
     codes = np.full(len(y), -1, dtype=np.intp)
     codes[~marked] = found
     return classes, codes
+
+
+def check_known(y):
+    """Raise if a label is None, or a missing value of pandas: these cannot be compared."""
+    if y.dtype.kind == "O" and any(
+        label is None or type(label).__name__ == "NAType" for label in y
+    ):
+        raise ValueError(
+            "y holds None or missing values, which are no labels: replace them by the mark of "
+            "samples without a label, such as y.fillna(-1); see the parameter unlabelled."
+        )
 
 
 def _is_auto(unlabelled):

@@ -1,6 +1,7 @@
 """Graphs at the edge of numbers: tiny and huge weights, loose solutions, samples far from zero."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from conftest import ALGEBRA
@@ -258,3 +259,10 @@ def test_methods_and_rules_that_are_no_names_are_refused():
         GraphBuilder(("knn", ["mst"])).fit([[0.0], [1.0]])
     with pytest.raises(ValueError, match="rule"):
         combine_graphs([[0, 1], [1, 0]], rule=["sum"])
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA])
+def test_missing_labels_are_no_labels(missing):
+    y = np.array([0, 1, missing], dtype=object)
+    with pytest.raises(ValueError, match="unlabelled"):
+        LaplacianInterpolationClassifier().fit([[0.0], [1.0], [2.0]], y)
