@@ -173,7 +173,8 @@ def adversarial_vertex_order(graph, y):
         near = component == component[vertex]
         u[near], reached[near] = y[vertex], True
         near[vertex] = False
-        green[np.ix_(near, near)] = linalg.inv(L[np.ix_(near, near)])
+        if near.any():
+            green[np.ix_(near, near)] = linalg.inv(L[np.ix_(near, near)])
     return np.array(order)
 
 

@@ -186,7 +186,7 @@ def graph_from_edges(edges, weights=None, *, n_vertices=None):
     if weights.shape != (len(edges),):
         raise ValueError(f"There are {len(edges)} edges, but weights of shape {weights.shape}.")
     rows, cols = edges.T
-    half = sp.csr_array((weights, (rows, cols)), shape=(n_vertices, n_vertices))
+    half = sparse_matrix(weights, rows, cols, n_vertices)
     return as_graph(half + half.T)
 
 
@@ -262,6 +262,16 @@ def laplacian(graph, normalization=None):
     else:
         W.data = W.data / at_row
     return (sp.diags_array((d > 0).astype(np.float64)) - W).tocsr()
+
+
+def sparse_matrix(values, rows, cols, n):
+    """Return the square csr_array of ``n`` rows with these entries.
+
+    Its indices are narrow where they can be: older functions of csgraph take no others.
+    """
+    if n < 2**31 and len(values) < 2**31:
+        rows, cols = np.asarray(rows, dtype=np.int32), np.asarray(cols, dtype=np.int32)
+    return sp.csr_array((values, (rows, cols)), shape=(n, n))
 
 
 def degrees(W):

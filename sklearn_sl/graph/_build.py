@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._adjacency import sparse_matrix
 from sklearn_sl.graph._neighbors import (
     SQUARED,
     blocks,
@@ -100,10 +101,10 @@ def shortest_path_edges(n, edges, root):
     if not len(i):
         return edges
     # A length of zero would be no edge.
-    stored = sp.csr_array((np.maximum(length, TINY), (i, j)), shape=(n, n))
+    stored = sparse_matrix(np.maximum(length, TINY), i, j, n)
     _, parent = csgraph.dijkstra(stored, directed=False, indices=root, return_predecessors=True)
     child = np.flatnonzero(parent >= 0)
-    lengths = sp.csr_array((length, (i, j)), shape=(n, n))
+    lengths = sparse_matrix(length, i, j, n)
     low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
     return unique_edges(low, high, np.asarray(lengths[low, high]).ravel())
 
@@ -164,8 +165,8 @@ def weighted_graph(n, edges, weight, scale):
     with np.errstate(over="ignore", under="ignore"):
         weights = np.exp(-exponents(weight, length, _of(scale, i), _of(scale, j)))
     weights[weights < TINY] = 0
-    both = np.concatenate([weights, weights]), (np.concatenate([i, j]), np.concatenate([j, i]))
-    adjacency = sp.csr_array(both, shape=(n, n))
+    both = np.concatenate([i, j]), np.concatenate([j, i])
+    adjacency = sparse_matrix(np.concatenate([weights, weights]), *both, n)
     adjacency.eliminate_zeros()
     return adjacency
 

@@ -1,10 +1,10 @@
 """The minimum spanning tree of samples, without a matrix of all their distances."""
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
+from sklearn_sl.graph._adjacency import sparse_matrix
 from sklearn_sl.graph._neighbors import blocks, moved, origin_of, pair_lengths
 
 NO_EDGE = np.inf
@@ -34,9 +34,7 @@ def spanning_tree(X, distances, numbers, metric):
         i, j, length = _without_cycles(i, j, length, component, n_components)
         for kept, new in zip(taken, (i, j, length)):
             kept.append(new)
-        joined = sp.csr_array(
-            (np.ones(len(i)), (component[i], component[j])), shape=(n_components, n_components)
-        )
+        joined = sparse_matrix(np.ones(len(i)), component[i], component[j], n_components)
         n_components, label = csgraph.connected_components(joined, directed=False)
         component = label[component]
     if not taken[0]:
@@ -93,7 +91,6 @@ def _nearest_of(X, asking, others, metric):
 
 def _without_cycles(i, j, length, component, n_components):
     """Return the chosen edges without those that close a cycle, as equal lengths may."""
-    shape = (n_components, n_components)
     a, b = component[i], component[j]
     low, high = np.minimum(a, b), np.maximum(a, b)
     order = np.lexsort([np.maximum(i, j), np.minimum(i, j), high, low])
@@ -104,6 +101,6 @@ def _without_cycles(i, j, length, component, n_components):
     # A forest of least total rank: ranks are distinct, so the choice is the same in any order.
     rank = np.empty(len(order))
     rank[np.lexsort([np.minimum(i, j)[order], length[order]])] = np.arange(1, len(order) + 1)
-    forest = csgraph.minimum_spanning_tree(sp.csr_array((rank, (low, high)), shape=shape))
+    forest = csgraph.minimum_spanning_tree(sparse_matrix(rank, low, high, n_components))
     kept = np.isin(rank, forest.data)
     return i[order[kept]], j[order[kept]], length[order[kept]]

@@ -122,7 +122,7 @@ def test_resistances_of_a_tree_are_lengths_of_its_ways(rng):
     edges = np.column_stack([np.arange(1, n), [rng.integers(k) for k in range(1, n)]])
     lengths = rng.uniform(0.1, 3, size=n - 1)
     tree = graph_from_edges(edges, 1 / lengths)
-    table = sp.csr_array((lengths, edges.T), shape=(n, n))
+    table = sp.csr_array((lengths, edges.T.astype(np.int32)), shape=(n, n))
     ways = shortest_path(table, directed=False)
     np.testing.assert_allclose(effective_resistance(tree, "all"), ways, **ALGEBRA)
     np.testing.assert_allclose(resistance_diameter(tree), ways.max(), **ALGEBRA)
