@@ -131,8 +131,10 @@ class _Run:
         rounding = np.finfo(np.float64).eps ** 2 * self.norm
         gains = []
         while self.n_steps < self.max_iter:
-            self.gain[:] = 0
+            self.gain[:], before = 0, self.n_steps
             done = self.advance(rounding, min(LOOK, self.call))
+            if not done and self.n_steps == before:  # what is left is no number
+                break
             gains.append(self.gain.copy())
             last = max(1, len(gains) // 4)
             left, all_of_it = np.sum(gains[-last:], axis=0), np.sum(gains, axis=0)

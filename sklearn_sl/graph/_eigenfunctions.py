@@ -44,8 +44,9 @@ WIDTH = 1 / 16
 NEIGHBOURS = 2.0
 # The eigenvalue of a function that varies as much as one can. Up to it they are well determined.
 ROUGH = 0.999
-# Beyond this a sum of squares overflows; whatever is there is an outlier.
+# Beyond this a sum of squares overflows; whatever is there is an outlier. One over it is nothing.
 HUGE = 1e150
+OVERFLOW = "The squares of the features overflow: scale them (StandardScaler)."
 # Passes over the samples, as callbacks are told.
 PASSES = 5
 
@@ -80,14 +81,16 @@ def principal_axes(X, weight):
             covariance += (centred * weight[rows, None]).T @ centred
         covariance /= total
     if not np.isfinite(covariance).all():
-        raise ValueError("The squares of the features overflow: scale them (StandardScaler).")
+        raise ValueError(OVERFLOW)
     # Features that are uncorrelated but for rounding keep their axes, also if they vary as much.
     spread = np.sqrt(covariance.diagonal())
     covariance[np.abs(covariance) <= ROUNDING * np.outer(spread, spread)] = 0
     variance, axes = linalg.eigh(covariance)
     variance, axes = variance[::-1], axes[:, ::-1].T
     deviation = np.sqrt(np.maximum(variance, 0))
-    kept = deviation > max(FLAT * deviation[0], ROUNDING * linalg.norm(mean))
+    kept = deviation > max(FLAT * deviation[0], ROUNDING * linalg.norm(mean), 1 / HUGE)
+    if kept.any() and any(np.any(np.abs(X[rows])[weight[rows] > 0] > HUGE) for rows in blocks):
+        raise ValueError(OVERFLOW)  # clipped samples could all be equal
     variance, axes = variance[kept], axes[kept]
     largest = np.abs(axes).argmax(axis=1)
     return mean, axes * np.sign(axes[np.arange(len(axes)), largest])[:, None], variance

@@ -14,6 +14,10 @@ from sklearn_sl.graph import _sparse_cholesky as compiled
 WIDEST = 128
 # One call of compiled code does about this many operations, 50 ms or less.
 BUDGET = 5e8
+TOO_FAR_APART = (
+    "The weights of the graph differ by too many orders of magnitude for double precision: drop "
+    "the lightest edges, or choose another scale of the weights."
+)
 
 
 class Pattern:
@@ -187,10 +191,7 @@ class Factor:
                 *self._blocks, p.owner, block, BUDGET, *lists, where, work, slack, self.values
             )
         if block < 0 or not np.isfinite(self.values).all():
-            raise ValueError(
-                "The weights of the graph differ by too many orders of magnitude for double "
-                "precision: drop the lightest edges, or choose another scale of the weights."
-            )
+            raise ValueError(TOO_FAR_APART)
 
     def solve(self, B):
         """Return ``inv(A) B`` for a matrix of columns."""

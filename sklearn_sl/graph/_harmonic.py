@@ -18,16 +18,13 @@ import scipy.sparse as sp
 
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
+from sklearn_sl.graph._factor import TOO_FAR_APART
 from sklearn_sl.graph._grounded import GroundedSystem, Solution, rounding_of_means
 
 # Labels that are left out in one solve.
 LEFT_OUT = 64
 # How many times larger one weight can be than another, such that sums with a third are safe.
 EXTREME = 1e200
-TOO_FAR_APART = (
-    "The weights of the graph differ by too many orders of magnitude for double precision: drop "
-    "the lightest edges, or choose another scale of the weights."
-)
 
 
 @dataclass

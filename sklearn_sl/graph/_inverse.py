@@ -13,8 +13,8 @@ from scipy.sparse import csgraph
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl.graph._adjacency import degrees
-from sklearn_sl.graph._descent import ScaledMatrix
-from sklearn_sl.graph._factor import Factor, Pattern, check_size
+from sklearn_sl.graph._descent import TINY, ScaledMatrix
+from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Pattern, check_size
 
 # Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
 # factor with at most so many numbers per vertex: 40 in the plane, hundreds in ten dimensions.
@@ -53,12 +53,26 @@ class LaplacianInverse:
     def __init__(self, W, shift=0.0, direct=None):
         # A Laplacian of weights up to 1 neither overflows nor vanishes.
         self.unit = max(W.data.max(initial=0.0), shift) or 1.0
-        self.W, self.shift = W / self.unit, shift / self.unit
         self.n_vertices = W.shape[0]
+        self._check_range(W, shift)
+        self.W, self.shift = W / self.unit, shift / self.unit
         self.n_components, self.component = csgraph.connected_components(W, directed=False)
         self.size = np.bincount(self.component)[self.component]
         self.degree = degrees(self.W)
         self.direct = W.shape[0] <= SMALL or has_thin_factor(W) if direct is None else direct
+
+    def _check_range(self, W, shift):
+        """Raise if weights vanish beside the largest, or if entries of the inverse overflow."""
+        least = shift or W.data.min(initial=self.unit)
+        if least / self.unit < TINY:
+            raise ValueError(TOO_FAR_APART)
+        # A resistance is at most a sum over a path, and sums of resistances are over vertices.
+        least = shift or least / self.n_vertices**2
+        if least < 1 / np.finfo(np.float64).max:
+            raise ValueError(
+                "The inverse of the Laplacian overflows: multiply the weights of the graph, and "
+                "what is added to the diagonal, by a large number."
+            )
 
     @cached_property
     def free(self):
@@ -114,7 +128,7 @@ class LaplacianInverse:
 
     def slopes(self, vertices):
         """Return columns of the derivative of the inverse by the logarithm of the shift."""
-        return -self.shift * self.unit * self.solve(self.columns(vertices))
+        return -self.solve(self.shift * self.unit * self.columns(vertices))
 
     def blocks(self, vertices):
         """Iterate over ``(places, columns)`` for a few of the vertices at a time."""

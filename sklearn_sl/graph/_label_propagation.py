@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._vertices import check_classes
 from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import Gaussian
@@ -64,11 +64,11 @@ class PropagationMixin:
             The fitted estimator.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr")
-        check_classification_targets(y)
         # No text equals -1: all samples with labels of text are labelled.
         labelled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != -1
         if not labelled.any():
             raise ValueError("All samples are unlabelled (y is -1): at least one label is needed.")
+        check_classes(y[labelled])
         self.classes_, codes = np.unique(y[labelled], return_inverse=True)
         Y = np.zeros((len(y), len(self.classes_)))
         Y[labelled, codes] = 1

@@ -485,6 +485,10 @@ def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
     W = as_graph(graph)
     if not isinstance(p, Real) or not 1 < p < np.inf:
         raise ValueError(f"p must be a finite number above 1, got {p!r}.")
+    if not isinstance(tol, Real) or not tol > 0:
+        raise ValueError(f"tol must be a number above 0, got {tol!r}.")
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
     pairs = check_pairs(pairs, W.shape[0]).T
     return np.array([_p_resistance(W, p, a, b, tol, max_iter) for a, b in pairs])
 

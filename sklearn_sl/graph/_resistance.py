@@ -126,9 +126,10 @@ def check_pairs(pairs, n_vertices):
 
 def _of_edges(inverse, rows, cols, weights, error, random_state):
     """Return the resistances of the edges."""
-    if not inverse.direct:
-        return _sketched(inverse, rows, cols, error, random_state)
-    values = inverse.resistances_of_edges(rows, cols)
+    if inverse.direct:
+        values = inverse.resistances_of_edges(rows, cols)
+    else:
+        values = _sketched(inverse, rows, cols, error, random_state)
     # Rounding errors cannot take them out of their bounds: the edge alone is a way, and all ways
     # lead over the edges of one vertex.
     degree = inverse.degree * inverse.unit

@@ -275,7 +275,7 @@ def two_valued(second, size):
 
 
 def sweep(W, size, u):
-    """Return the thresholds between entries of ``u``, and of each the cut, the size below, the gap.
+    """Return the thresholds between entries of ``u``, and of each the cut, both sizes and the gap.
 
     ``O(n log n)`` for sorting and one pass over the edges: an edge is cut by all thresholds between
     its ends.
@@ -291,15 +291,16 @@ def sweep(W, size, u):
     between = np.flatnonzero(np.diff(values) > TIE * np.abs(values).max())
     thresholds = (values[between] + values[between + 1]) / 2
     cuts = np.maximum(np.cumsum(changes)[between], 0)
-    return thresholds, cuts, np.cumsum(size[order])[between], np.diff(values)[between]
+    # Sizes can be so different that one side is nothing beside the other: no difference of sums.
+    below, above = np.cumsum(size[order]), np.cumsum(size[order][::-1])[::-1]
+    return thresholds, cuts, below[between], above[between + 1], np.diff(values)[between]
 
 
 def choose_threshold(W, size, u, rule):
     """Return the number above which entries of ``u`` are on the second side."""
     if rule == "sign" or len(u) == 1:
         return float(TIE * np.abs(u).max())
-    thresholds, cuts, below, gaps = sweep(W, size, u)
-    above = size.sum() - below
+    thresholds, cuts, below, above, gaps = sweep(W, size, u)
     smaller = np.minimum(below, above)
     if rule == "gap":
         central = smaller >= min(CENTRAL * size.sum(), smaller.max())

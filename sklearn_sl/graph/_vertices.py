@@ -152,7 +152,7 @@ def label_codes(y, unlabelled):
     check_known(y)
     marked = _marked(y, unlabelled)
     assert_all_finite(y[~marked], input_name="y")
-    check_classification_targets(y[~marked])
+    check_classes(y[~marked])
     if marked.all():
         raise ValueError(
             "All samples are unlabelled: at least one label is needed, another value than "
@@ -173,6 +173,14 @@ def check_known(y):
             "y holds None or missing values, which are no labels: replace them by the mark of "
             "samples without a label, such as y.fillna(-1); see the parameter unlabelled."
         )
+
+
+def check_classes(y):
+    """Raise unless the labels are classes, which have an order."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:  # numbers beside text
+        raise ValueError(f"The labels in y are no classes of one type: {error}.") from error
 
 
 def _is_auto(unlabelled):

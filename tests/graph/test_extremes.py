@@ -7,18 +7,27 @@ import scipy.sparse as sp
 from conftest import ALGEBRA
 
 from sklearn_sl.graph import (
+    EigenfunctionClassifier,
     GraphBuilder,
+    LabelPropagation,
+    LabelSpreading,
     LaplacianInterpolationClassifier,
     LaplacianInterpolationClassifierCV,
     LaplacianInterpolationRegressor,
+    MinCutClassifier,
+    SpectralBisection,
     as_graph,
     ball_graph,
     combine_graphs,
     complete_graph,
+    effective_resistance,
     graph_from_edges,
     knn_graph,
     laplacian,
     mst_graph,
+    p_resistance,
+    resistance_diameter,
+    vertex_resistance,
 )
 from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._neighbors import row_keys
@@ -128,6 +137,37 @@ def test_descent_ends_where_there_are_no_numbers():
     pair = sp.csr_array([[0, 1.0], [1, 0]])
     scaled, b = ScaledMatrix(pair, np.array([2.0, 2.0])), np.full((2, 1), NAN)
     assert not scaled.solve(b, np.zeros((2, 1)), np.array([1e-6]), 100)[2]
+    assert not scaled.settle(b, 1e-6, 100)[2]
+
+
+@pytest.mark.parametrize("method", ["exact", "sketch"])
+def test_resistances_that_are_no_numbers_are_refused(method):
+    path = graph_from_edges([[0, 1], [1, 2], [2, 3]], [1e-300, 1e300, 1e-300])
+    faint = graph_from_edges([[0, 1], [1, 2]], [1e-309, 1e-310])
+    for graph, problem in ((path, "orders of magnitude"), (faint, "overflows")):
+        for pairs in ("edges", "all", [[0, 2]]):
+            with pytest.raises(ValueError, match=problem):
+                effective_resistance(graph, pairs, method=method)
+        for function in (resistance_diameter, vertex_resistance):
+            with pytest.raises(ValueError, match=problem):
+                function(graph)
+
+
+def test_sketched_resistances_of_edges_are_within_their_bounds():
+    weights = [1e17, 2e-17, 5e8, 1e-17]
+    circle = graph_from_edges([[0, 1], [1, 2], [2, 3], [3, 0]], weights)
+    sketch = effective_resistance(circle, method="sketch", random_state=0).toarray()
+    assert np.all((sketch * circle.toarray()) <= 1 + 1e-12)
+
+
+@pytest.mark.parametrize("threshold", ["sign", "gap", "sweep"])
+@pytest.mark.parametrize("normalization", [None, "symmetric"])
+def test_sides_of_any_size_are_compared(threshold, normalization):
+    W, weight = random_weights(3, 6, 0.5), 10.0 ** np.array([60, -60, 0, 30, -30, 1])
+    model = SpectralBisection(threshold, normalization=normalization, affinity="precomputed")
+    model.fit(W, sample_weight=weight)
+    assert np.isfinite(model.threshold_)
+    assert np.isfinite(model.fiedler_vector_).all()
 
 
 # ---------------------------------------------------------------- samples
@@ -188,6 +228,21 @@ def test_distances_that_vanish_are_refused():
     with pytest.raises(ValueError, match="vanish"):
         knn_graph(1e-200 * np.arange(6.0).reshape(3, 2))
     assert knn_graph(np.zeros((3, 2)), weight="binary").nnz == 6
+
+
+def test_samples_that_would_be_clipped_to_one_are_refused():
+    X, y = np.array([[1.5e150], [1.2e150]]), [0, 1]
+    with pytest.raises(ValueError, match="overflow"):
+        EigenfunctionClassifier().fit(X, y)
+    model = EigenfunctionClassifier().fit(X / 2, y)
+    assert np.isfinite(model.predict_proba(4 * X)).all()
+
+
+def test_deviations_whose_squares_vanish_are_none():
+    X, y = np.array([[1e-158], [2e-158], [4e-158]]), [0, 1, 1]
+    model = EigenfunctionClassifier().fit(X, y)
+    assert np.isfinite(model.gamma_)
+    np.testing.assert_allclose(model.label_distributions_, [[1 / 3, 2 / 3]] * 3, **ALGEBRA)
 
 
 def test_keys_of_rows_differ_where_rows_do():
@@ -266,3 +321,18 @@ def test_missing_labels_are_no_labels(missing):
     y = np.array([0, 1, missing], dtype=object)
     with pytest.raises(ValueError, match="unlabelled"):
         LaplacianInterpolationClassifier().fit([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("model", [LabelPropagation(), LabelSpreading(), MinCutClassifier()])
+def test_text_may_stand_beside_the_mark_of_no_label_but_not_beside_numbers(model):
+    X = np.arange(4.0)[:, None]
+    model.fit(X, np.array(["a", -1, "b", -1], dtype=object))
+    np.testing.assert_array_equal(model.classes_, ["a", "b"])
+    with pytest.raises(ValueError, match="of one type"):
+        model.fit(X, np.array(["a", 1, "b", -1], dtype=object))
+
+
+@pytest.mark.parametrize("params", [{"tol": 0}, {"tol": "a"}, {"max_iter": 0}, {"max_iter": 1.5}])
+def test_budgets_of_p_resistances_are_validated(params):
+    with pytest.raises(ValueError, match=next(iter(params))):
+        p_resistance([[0, 1], [1, 0]], 3, [[0, 1]], **params)

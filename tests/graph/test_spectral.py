@@ -220,8 +220,9 @@ def test_sweep_finds_the_best_of_all_thresholds(seed, n):
 def test_sweep_knows_the_cut_of_each_threshold(seed, n):
     rng = np.random.default_rng(seed)
     W, u, size = random_graph(rng, n), rng.normal(size=n), rng.uniform(1, 3, size=n)
-    thresholds, cuts, below, gaps = sweep(sp.csr_array(W), size, u)
+    thresholds, cuts, below, above, gaps = sweep(sp.csr_array(W), size, u)
     assert len(thresholds) == n - 1
+    np.testing.assert_allclose(below + above, size.sum(), **EXACT)
     for threshold, cut, mass in zip(thresholds, cuts, below, strict=True):
         assert cut == pytest.approx(cut_weight(W, u > threshold))
         assert mass == pytest.approx(size[u <= threshold].sum())
