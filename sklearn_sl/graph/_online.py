@@ -323,7 +323,7 @@ class Interpolant:
         Of all vertices with a label those sets are united whose union has the least diameter by
         effective resistance (complete linkage): so many sets as there are vertices less diameters
         up to ``rho`` cover them all, and none has a diameter above ``rho``. Diameters are relative
-        to the resistance of the heaviest edge.
+        to the resistance of the heaviest edge; those that are too large to be known are left out.
         """
         n_asked, heights = 0, [np.empty(0)]
         for number, part in self.parts.items():
@@ -333,9 +333,11 @@ class Interpolant:
                 W = self.within(number)
                 with np.errstate(over="ignore", divide="ignore"):
                     unit = self.W.data.max() / W.data.max()
-                    resistances = unit * _resistances(W, asked, self.solver)
+                    # Iterations lack digits that a bound needs: a factor, if one is had easily.
+                    resistances = unit * _resistances(W, asked, "auto")
                 heights.append(linkage(np.minimum(resistances, ENDLESS), "complete")[:, 2])
-        return n_asked, np.sort(np.concatenate(heights))
+        heights = np.sort(np.concatenate(heights))
+        return n_asked, heights[heights < ENDLESS]
 
 
 def _resistances(W, vertices, solver):

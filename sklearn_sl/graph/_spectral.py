@@ -514,9 +514,11 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.eigenvalue_, self.residual_, self.n_iter_ = pair.value, pair.residual, pair.n_iter
+        self.residual_, self.n_iter_ = pair.residual, pair.n_iter
         self.threshold_ = choose_threshold(W, size, pair.vector, self.threshold)
         self.cut_, self.ratio_cut_ = cut_and_ratio(W, size, pair.vector > self.threshold_)
+        # What the eigenvalue exceeds a ratio cut by is rounding.
+        self.eigenvalue_ = min(pair.value, self.ratio_cut_)
         self._default = 0.0
         self.fiedler_vector_ = self._keep(vertices, pair.vector)
         self.labels_ = self._sides(self.fiedler_vector_)

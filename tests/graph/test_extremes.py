@@ -9,6 +9,7 @@ from conftest import ALGEBRA
 from sklearn_sl.graph import (
     EigenfunctionClassifier,
     GraphBuilder,
+    GraphOnlinePredictor,
     LabelPropagation,
     LabelSpreading,
     LaplacianInterpolationClassifier,
@@ -168,6 +169,28 @@ def test_sides_of_any_size_are_compared(threshold, normalization):
     model.fit(W, sample_weight=weight)
     assert np.isfinite(model.threshold_)
     assert np.isfinite(model.fiedler_vector_).all()
+
+
+@pytest.mark.parametrize("solver", ["dense", "lu", "lanczos"])
+def test_no_eigenvalue_exceeds_a_ratio_cut(solver):
+    path = graph_from_edges([[0, 1], [1, 2]], [1.0, 1e300])
+    model = SpectralBisection("gap", affinity="precomputed", solver=solver).fit(path)
+    assert 0 <= model.eigenvalue_ <= model.ratio_cut_
+
+
+@pytest.mark.parametrize("solver", ["auto", "lu", "cg"])
+@pytest.mark.parametrize("spread", [10, 20, 300])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_mistakes_are_within_their_bound_however_weights_differ(solver, spread):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 12))
+        edges = np.array([[i, i + 1] for i in range(n - 1)] + [[0, 2], [1, 3]])
+        graph = graph_from_edges(edges, 10.0 ** rng.uniform(-spread, spread, len(edges)))
+        y = np.append([0, 1], rng.integers(0, 2, n - 2))
+        vertices = rng.permutation(n)
+        model = GraphOnlinePredictor(graph, solver=solver).fit(vertices[:, None], y[vertices])
+        assert model.n_mistakes_ <= model.bound_ * (1 + 1e-9)
 
 
 # ---------------------------------------------------------------- samples
