@@ -45,7 +45,7 @@ NEIGHBOURS = 2.0
 # The eigenvalue of a function that varies as much as one can. Up to it they are well determined.
 ROUGH = 0.999
 # Beyond this a sum of squares overflows; whatever is there is an outlier. One over it is nothing.
-HUGE = 1e150
+HUGE = np.float64(1e150)  # no float of Python, which would be cast to float32 beside such samples
 OVERFLOW = "The squares of the features overflow: scale them (StandardScaler)."
 # Passes over the samples, as callbacks are told.
 PASSES = 5

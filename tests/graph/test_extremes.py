@@ -261,6 +261,13 @@ def test_samples_that_would_be_clipped_to_one_are_refused():
     assert np.isfinite(model.predict_proba(4 * X)).all()
 
 
+def test_samples_of_single_precision_are_compared_in_double_precision():
+    X, y = np.array([[1.0], [2.0], [4.0]], dtype=np.float32), [0, 1, 1]
+    single = EigenfunctionClassifier().fit(X, y).label_distributions_
+    double = EigenfunctionClassifier().fit(X.astype(np.float64), y).label_distributions_
+    np.testing.assert_array_equal(single, double)
+
+
 def test_deviations_whose_squares_vanish_are_none():
     X, y = np.array([[1e-158], [2e-158], [4e-158]]), [0, 1, 1]
     model = EigenfunctionClassifier().fit(X, y)
