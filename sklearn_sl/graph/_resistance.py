@@ -15,6 +15,8 @@ from sklearn_sl.graph._inverse import WIDTH, LaplacianInverse, settled_solution
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
+# How many times larger weights of a sketched graph can be than others.
+SPREAD = 1e12
 # The part of the error of a sketch that is left to the linear solver.
 SOLVER_SHARE = 0.05
 
@@ -43,7 +45,8 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
         inverse is computed at the places of the factor only; pairs cost a solve each. "sketch"
         solves for random projections by conjugate gradients, and needs no factor. "auto" is
         "exact" for up to 10,000 vertices and for graphs whose factor is sparse, as those of points
-        near a surface, and "sketch" otherwise.
+        near a surface, and "sketch" otherwise. A sketch takes weights that differ by a factor of
+        1e12 at the most.
 
     error : float, default=0.3
         The relative error of a sketch, in (0, 1): with a probability of at least 0.99 over the
@@ -99,7 +102,7 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
         raise ValueError(f"method must be 'auto', 'exact' or 'sketch', got {method!r}.")
     if not isinstance(error, numbers.Real) or not 0 < error < 1:
         raise ValueError(f"error must be a number in (0, 1), got {error!r}.")
-    inverse = LaplacianInverse(W, direct={"auto": None, "exact": True, "sketch": False}[method])
+    inverse = LaplacianInverse(W, direct=_is_direct(W, method))
     if isinstance(pairs, str) and pairs == "all":
         return _of_all(inverse, error, random_state)
     if isinstance(pairs, str) and pairs == "edges":
@@ -109,6 +112,17 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
         return sp.csr_array(upper + upper.T)
     rows, cols = check_pairs(pairs, W.shape[0])
     return _of_pairs(inverse, rows, cols, error, random_state)
+
+
+def _is_direct(W, method):
+    """Return whether the Laplacian is factorised; None if its size decides."""
+    close = not W.nnz or W.data.max() / SPREAD <= W.data.min()
+    if method == "sketch" and not close:
+        raise ValueError(
+            "The weights of the graph differ by too many orders of magnitude for the iterations of "
+            "a sketch: use method='exact', or drop the lightest edges."
+        )
+    return {"auto": None if close else True, "exact": True, "sketch": False}[method]
 
 
 def check_pairs(pairs, n_vertices):

@@ -155,7 +155,7 @@ def test_resistances_that_are_no_numbers_are_refused(method):
 
 
 def test_sketched_resistances_of_edges_are_within_their_bounds():
-    weights = [1e17, 2e-17, 5e8, 1e-17]
+    weights = [1e6, 2e-6, 5e2, 1e-6]
     circle = graph_from_edges([[0, 1], [1, 2], [2, 3], [3, 0]], weights)
     sketch = effective_resistance(circle, method="sketch", random_state=0).toarray()
     assert np.all((sketch * circle.toarray()) <= 1 + 1e-12)
@@ -366,3 +366,12 @@ def test_text_may_stand_beside_the_mark_of_no_label_but_not_beside_numbers(model
 def test_budgets_of_p_resistances_are_validated(params):
     with pytest.raises(ValueError, match=next(iter(params))):
         p_resistance([[0, 1], [1, 0]], 3, [[0, 1]], **params)
+
+
+def test_weights_that_differ_too_much_are_not_sketched():
+    W = graph_from_edges([[0, 1], [1, 2], [2, 0]], [1.0, 1e-13, 1e-20])
+    with pytest.raises(ValueError, match="exact"):
+        effective_resistance(W, [[0, 2]], method="sketch")
+    expected = 1 / (1e-20 + 1 / (1 + 1e13))
+    for method in ("auto", "exact"):
+        np.testing.assert_allclose(effective_resistance(W, [[0, 2]], method=method), expected)
