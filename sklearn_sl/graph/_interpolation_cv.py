@@ -297,7 +297,8 @@ class LaplacianInterpolationClassifierCV(
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+            as a removed sample. A vertex of a given graph is left out with its whole weight, not
+            one repetition at a time.
 
         Returns
         -------
@@ -494,7 +495,8 @@ class LaplacianInterpolationRegressorCV(
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+            as a removed sample. A vertex of a given graph is left out with its whole weight, not
+            one repetition at a time.
 
         Returns
         -------
