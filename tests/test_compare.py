@@ -1,6 +1,7 @@
 """The command ``python -m sklearn_sl compare``."""
 
 import base64
+import csv
 import dataclasses
 import os
 import re
@@ -26,6 +27,7 @@ from _contestants import (
     RidgeCV,
     StaysOut,
     TwoClassesOnly,
+    Unscored,
     Wraps,
 )
 from sklearn import kernel_ridge, linear_model, svm
@@ -98,6 +100,8 @@ FILES = {
     "words.csv": ("x,kind", [NUMBERS, ["cat", "dog"] * 15]),
     "names.csv": ("name,price", [[f"n{number}" for number in NUMBERS], NUMBERS]),
     "twice.csv": ("price,price", [NUMBERS, NUMBERS]),
+    "typo.csv": ("x,price", [NUMBERS, [*(number + 0.5 for number in range(29)), "1.2.3"]]),
+    "alone.csv": ("price", [NUMBERS]),
 }
 
 
@@ -108,17 +112,34 @@ FILES = {
         ("--data iriss", "did you mean iris?"),
         ("--data good.csv --target prize", "no column 'prize' in good.csv; did you mean price?"),
         ("--data good.csv", "--target is needed with a file; columns: x, price"),
-        ("--data twice.csv --target price", "several columns named 'price'"),
+        ("--data good.csv --target PRICE", "no column 'PRICE' in good.csv; did you mean price?"),
+        ("--data good.csv --target a", "no column 'a' in good.csv; columns: x, price"),
+        (
+            "--data twice.csv --target price",
+            "several columns named 'price' in twice.csv, number 1 and 2",
+        ),
+        ("--data twice.csv --target prize", "did you mean price?"),
         ("--data empty.csv --target y", "is empty"),
         ("--data header.csv --target y", "is empty"),
         ("--data ragged.csv --target y", "line 3 has 1 fields, the header has 2"),
         ("--data binary.csv --target y", "is not a CSV file"),
+        ("--data zeros.csv --target y", "it has zero bytes"),
+        ("--data latin.csv --target y", "is not a CSV file in UTF-8: save it as one"),
+        (
+            "--data open.csv --target y",
+            "line 3 has 1 fields, the header has 2; is a quotation mark",
+        ),
+        ("--data newline.csv --target y", "line 4 has 1 fields, the header has 2"),
         ("--data . --target y", "cannot read '.'"),
         ("--data constant.csv --target price --task regression", "the target is constant (1.5)"),
         ("--data one_class.csv --target kind", "one class only (cat)"),
         ("--data rare.csv --target kind", "class cow has 5 rows, 6 are needed for 5 folds"),
         ("--data short.csv --target price", "only 5 rows"),
-        ("--data words.csv --target kind --task regression", "needs numbers"),
+        ("--data words.csv --target kind --task regression", "the target is text (dog): --task"),
+        ("--data typo.csv --target price", "has numbers, but also '1.2.3' in line 31: put"),
+        ("--data typo.csv --target price --task regression", "but also '1.2.3' in line 31"),
+        ("--data names.csv --target name", "use a smaller --cv or merge classes\n"),
+        ("--data alone.csv --target price", "no usable feature column; the target is the only one"),
         ("--data names.csv --target price", "no usable feature column; text column 'name'"),
         ("--data diabetes --task classification", "--task regression"),
         ("--data iris --target y", "--target is for a file"),
@@ -128,12 +149,19 @@ FILES = {
         ("--cv five", "argument --cv: 'five' is not a number"),
         ("--jobs 0", "argument --jobs"),
         ("--seed -1", "argument --seed"),
+        ("--data nowhere.csv --seed 4294967296", "'4294967296' is not a number from 0 to 42949672"),
         ("--budget nan", "argument --budget"),
         ("--task clustering", "argument --task"),
         ("--estimators KernelRigde", "no estimator 'KernelRigde' in sklearn_sl; did you mean"),
+        ("--data nowhere.csv --estimators KernelRigde", "no estimator 'KernelRigde'"),
+        ("--estimators=", "no estimator ''"),
         ("--data iris --estimators KernelRidge", "no estimator for classification among KernelR"),
         ("--out no/such/folder/report.html", "no directory 'no/such/folder'"),
         ("--out .", "it is a directory"),
+        ("--out=", "--out needs the name of a file"),
+        (f"--out {'long' * 100}", "cannot write 'longlong"),
+        ("--data good.csv --target price --out ./good.csv", "would overwrite the data"),
+        ("--data good.csv --target price --out link.csv", "would overwrite the data"),
         ("--colour red", "unrecognized arguments: --colour red"),
     ],
 )
@@ -144,12 +172,36 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_fold
     (in_folder / "header.csv").write_text("x,y\n")
     (in_folder / "ragged.csv").write_text("x,y\n1,2\n3\n")
     (in_folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x80")
+    (in_folder / "zeros.csv").write_bytes(b"x,y\n1,\x002\n")
+    (in_folder / "latin.csv").write_text("x,y\n1,caf\xe9\n", encoding="latin-1")
+    (in_folder / "open.csv").write_text('x,y\n1,2\n"3,4\n5,6\n')
+    (in_folder / "newline.csv").write_text('x,y\n1,"a\nb"\n3\n')
+    (in_folder / "link.csv").symlink_to("good.csv")
     assert cli.main(["compare", *arguments.split()]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("sklearn_sl compare: error: ")
     assert output.err.count("\n") == 1
     assert message in output.err
+    assert (in_folder / "good.csv").read_text().startswith("x,price")
+    assert not (in_folder / "report.html").exists()
+
+
+def test_race_that_everyone_loses_has_a_message_and_status_1(package, in_folder, capsys):
+    package(Raises)
+    assert cli.main(["compare", "--data", "iris"]) == 1
+    output = capsys.readouterr()
+    assert "report: report.html" in output.out
+    assert output.err == (
+        "sklearn_sl compare: error: every candidate failed on iris; "
+        "Raises: ValueError: no <luck> today\n"
+    )
+
+
+def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsys):
+    package(Raises, Majority)
+    assert cli.main(["compare", "--data", "iris"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_command_line_reports_an_error_through_its_exit_status(tmp_path):
@@ -202,6 +254,177 @@ def test_untidy_file_is_cleaned_and_every_step_is_noted(tmp_path):
     result = race.evaluate(candidate, dataset, cv=3, seed=0)
     assert result.error == ""
     assert len(result.scores) == 3
+
+
+def load_columns(path, header, *columns, target="y", **options):
+    return data.load(write_csv(path / "file.csv", header, columns), target, **options)
+
+
+HALVES = [number + 0.5 for number in NUMBERS]
+CLASSES = ["a", "b"] * 15
+
+
+@pytest.mark.parametrize("word", ["none", "NA", "null", "nan", "?", "N/A"])
+def test_word_for_nothing_is_a_class_and_a_category_of_text(tmp_path, word):
+    words = [word, "mild", "severe"] * 10
+    dataset = load_columns(tmp_path, "x,y", NUMBERS, words)
+    assert (dataset.n_classes, len(dataset.y)) == (3, 30)
+    assert dataset.notes == (f"{word!r} is a class of the target; only an empty field has none",)
+    dataset = load_columns(tmp_path, "x,y", words, CLASSES)
+    assert dataset.categorical == (0,)
+    assert len(np.unique(dataset.X)) == 3  # NaN would be equal to nothing
+
+
+@pytest.mark.parametrize("word", ["", "none", "NA", "null", "nan", "?", "-", "<NA>", "#N/A", "."])
+def test_word_for_nothing_is_missing_among_numbers(tmp_path, word):
+    dataset = load_columns(tmp_path, "x,y", [*HALVES[1:], word], CLASSES)
+    assert np.isnan(dataset.X).sum() == 1
+    assert dataset.categorical == ()
+    dataset = load_columns(tmp_path, "x,y", NUMBERS, [word, *HALVES[1:]])
+    assert (dataset.task, len(dataset.y)) == ("regression", 29)
+    assert dataset.notes[0].startswith("1 rows without a target left out")
+
+
+def test_typo_among_numbers_is_named_and_counted_as_missing(tmp_path):
+    dataset = load_columns(tmp_path, "x,y", [*HALVES[1:], "1.2.3"], CLASSES)
+    assert np.isnan(dataset.X).sum() == 1
+    note = "column 'x': no number, counted as missing: '1.2.3' in line 31"
+    assert dataset.notes == (note,)
+
+
+def test_typo_among_few_values_is_named_and_they_are_categories(tmp_path):
+    dataset = load_columns(tmp_path, "x,y", [*(number % 5 for number in range(29)), "1O"], CLASSES)
+    assert dataset.categorical == (0,)
+    assert dataset.notes == ("column 'x' is text because of '1O' in line 31",)
+
+
+def test_dropped_text_has_an_example(tmp_path):
+    dates = [f"2020-01-{day:02d}" for day in range(1, 31)]
+    dataset = load_columns(tmp_path, "x,when,y", NUMBERS, dates, CLASSES)
+    (note,) = dataset.notes
+    assert note.endswith("'when' dropped: 30 different values, such as '2020-01-01' in line 2")
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "written", "meaning"),
+    [
+        (";", "{:,}".format, "thousands"),
+        (",", '"{:,}"'.format, "thousands"),
+        (";", lambda number: str(number / 2).replace(".", ","), "decimals"),
+        (",", lambda number: f'"{number / 2}"'.replace(".", ","), "decimals"),
+    ],
+)
+def test_commas_in_numbers_are_understood(tmp_path, delimiter, written, meaning):
+    numbers = [1000003 * number for number in NUMBERS]
+    rows = [f"{written(number)}{delimiter}{label}" for number, label in zip(numbers, CLASSES)]
+    path = tmp_path / "file.csv"
+    path.write_text("\n".join([f"x{delimiter}y", *rows]))
+    dataset = data.load(str(path), "y")
+    expected = np.array(numbers) / (2 if meaning == "decimals" else 1)
+    np.testing.assert_array_equal(dataset.X[:, 0], expected)
+    assert dataset.notes == (f"column 'x': commas in numbers taken for {meaning}",)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("-1.5", -1.5),
+        ("\u22121.5", -1.5),
+        (" 7 ", 7),
+        ("1e3", 1000),
+        ("1e400", None),
+        ("-inf", None),
+    ],
+)
+def test_number_is_read(tmp_path, text, value):
+    dataset = load_columns(tmp_path, "x,y", [*HALVES[1:], text], CLASSES)
+    assert dataset.categorical == ()
+    np.testing.assert_equal(dataset.X[-1, 0], np.nan if value is None else value)
+    infinite = "column 'x': 1 infinite values counted as missing"
+    assert dataset.notes == ((infinite,) if value is None else ())
+
+
+def test_number_of_python_with_underscores_is_text(tmp_path):
+    assert load_columns(tmp_path, "x,y", ["1_0", "2_0"] * 15, CLASSES).categorical == (0,)
+
+
+def test_long_whole_numbers_are_told_apart_as_classes(tmp_path):
+    identifiers = [10**18, 10**18 + 1] * 15
+    assert load_columns(tmp_path, "x,y", NUMBERS, identifiers).n_classes == 2
+
+
+def test_numbers_of_the_rows_are_no_feature(tmp_path):
+    dataset = load_columns(tmp_path, ",x,y", NUMBERS, HALVES, CLASSES)
+    assert dataset.X.shape == (30, 1)
+    assert dataset.notes == ("column without a name dropped: it numbers the rows",)
+
+
+@pytest.mark.parametrize(
+    ("header", "note"),
+    [
+        ("0.5,1,2", "the first line is taken for names of columns: 0.5, 1, 2"),
+        ("x,x,2", "several columns have the same name: x"),
+    ],
+)
+def test_odd_header_is_noted(tmp_path, header, note):
+    dataset = load_columns(tmp_path, header, NUMBERS, HALVES, CLASSES, target="2")
+    assert dataset.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\n\n") + "  \n\t\n",
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace(",", ' , "').replace("\n", '"\n').replace('y"', 'y"'),
+        lambda text: text.replace(",", "|"),
+        lambda text: text.replace("x,", '"x;a;b;c",'),
+        lambda text: text.replace("x,", '"x\nx",').replace(",y", ",gro\u0308\xdfe"),
+    ],
+)
+def test_form_of_the_file_does_not_matter(tmp_path, change):
+    text = "\n".join(["x,y", *(f"{x},{y}" for x, y in zip(HALVES, CLASSES))]) + "\n"
+    path = tmp_path / "file.csv"
+    path.write_bytes(change(text).encode())
+    dataset = data.load(str(path), "gr\xf6\xdfe" if "gro" in change(text) else " y")
+    np.testing.assert_array_equal(dataset.X[:, 0], HALVES)
+    assert dataset.n_classes == 2
+    assert dataset.notes == ()
+
+
+def test_long_field_is_read_and_the_limit_of_the_csv_module_is_put_back(tmp_path):
+    before = csv.field_size_limit()
+    dataset = load_columns(tmp_path, "x,t,y", NUMBERS, ["w" * 200_000, *["v"] * 29], CLASSES)
+    assert dataset.categorical == (1,)
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**1000])
+def test_unit_of_feature_and_target_does_not_matter(tmp_path, scale):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 60))
+    ridge = candidates.candidate(KernelRidge, candidates.OURS, {"alpha": [1.0]}, seed=0)
+
+    def scores(unit):
+        dataset = load_columns(tmp_path, "x,y", x * unit, (x + y) * unit)
+        result = race.evaluate(ridge, dataset, cv=3, seed=0)
+        assert result.error == ""
+        return dataset.notes, result.scores
+
+    (notes, scaled), (_, plain) = scores(scale), scores(1.0)
+    assert [note.split(":")[0].split(" by ")[0] for note in notes] == [
+        "column 'x' scaled",
+        "the target scaled",
+    ]
+    np.testing.assert_allclose(scaled, plain)
+    assert 0 < np.mean(plain) < 0.9
+
+
+def test_score_that_is_no_number_is_a_failure(cancer):
+    candidate = candidates.Candidate("Unscored", candidates.OURS, Unscored())
+    result = race.evaluate(candidate, cancer, cv=3, seed=0)
+    assert result.error == "FloatingPointError: a score is nan"
 
 
 def test_few_rows_of_a_rare_class_are_left_out(tmp_path):

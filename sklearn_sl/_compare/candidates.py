@@ -53,6 +53,14 @@ def grid_values(n_features):
     }
 
 
+def check_names(names):
+    """Refuse names that no estimator of the package has."""
+    ours = [cls.__name__ for cls in _discovery.all_estimators()]
+    for name in names:
+        if name not in ours:
+            raise InputError(f"no estimator {name!r} in sklearn_sl{did_you_mean(name, ours)}")
+
+
 def find_contests(dataset, names=None, *, quick=False, seed=0):
     """Return the contests on a data set, and why other estimators stay out.
 
@@ -66,9 +74,6 @@ def find_contests(dataset, names=None, *, quick=False, seed=0):
     """
     ours = {cls.__name__: cls for cls in _discovery.all_estimators()}
     theirs = dict(discovery.all_estimators())
-    for name in names or ():
-        if name not in ours:
-            raise InputError(f"no estimator {name!r} in sklearn_sl{did_you_mean(name, ours)}")
     contests, skipped, rivals = [], {}, set()
     for name in names or ours:
         fits, reason = suitable(ours[name], dataset)

@@ -10,12 +10,13 @@ import joblib
 
 from sklearn_sl import __version__
 from sklearn_sl._compare import report
-from sklearn_sl._compare.candidates import find_contests
+from sklearn_sl._compare.candidates import check_names, find_contests
 from sklearn_sl._compare.data import BUNDLED, DEFAULT, InputError, load
 from sklearn_sl._compare.pool import Race
 
 QUICK_BUDGET = 90.0  # seconds; `make demo` must end within two minutes
-USER_ERROR, INTERRUPTED = 2, 130
+ALL_FAILED, USER_ERROR, INTERRUPTED = 1, 2, 130
+MAX_SEED = 2**32 - 1  # of scikit-learn
 
 DESCRIPTION = """\
 Run every estimator of sklearn_sl that fits the task on one data set, beside its
@@ -37,16 +38,17 @@ class Parser(argparse.ArgumentParser):
         raise InputError(message)
 
 
-def at_least(least, kind=int):
-    """Return the type of an option: a number that is not below ``least``."""
+def at_least(least, kind=int, most=float("inf")):
+    """Return the type of an option: a number from ``least`` to ``most``."""
+    valid = f">= {least}" if most == float("inf") else f"from {least} to {most}"
 
     def parse(text):
         try:
             number = kind(text)
         except ValueError:
             number = None
-        if number is None or not number >= least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number >= {least}")
+        if number is None or not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {valid}")
         return number
 
     return parse
@@ -98,7 +100,12 @@ def build_parser():
         metavar="SECONDS",
         help="stop after this time: slow estimators get fewer settings and rows",
     )
-    add("--seed", type=at_least(0), default=0, help="of folds and estimators (default 0)")
+    add(
+        "--seed",
+        type=at_least(0, most=MAX_SEED),
+        default=0,
+        help="of folds and estimators (default 0)",
+    )
     add("--quiet", action="store_true", help="no progress bar")
     return parser
 
@@ -107,7 +114,7 @@ def main(argv=None):
     """Run the command line; return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        compare(build_parser().parse_args(argv), argv)
+        return compare(build_parser().parse_args(argv), argv)
     except InputError as error:
         print(f"sklearn_sl compare: error: {error}", file=sys.stderr)
         return USER_ERROR
@@ -120,12 +127,13 @@ def main(argv=None):
 
 
 def compare(options, argv):
-    """Load, race, report."""
+    """Load, race, report; return the exit status."""
     end = monotonic() + (options.budget or (QUICK_BUDGET if options.quick else float("inf")))
-    check_writable(options.out)
+    names = estimator_names(options.estimators)
+    check_writable(options.out, options.data)
     cv = options.cv or (3 if options.quick else 5)
     datasets = load_datasets(options, cv)
-    contests, skipped = gather_contests(datasets, options)
+    contests, skipped = gather_contests(datasets, names, options)
     race = Race(
         datasets,
         contests,
@@ -146,6 +154,30 @@ def compare(options, argv):
         for section in sections:
             print(report.text_report(*section))
     print(f"report: {options.out}", flush=True)
+    return tell_failures(sections)
+
+
+def tell_failures(sections):
+    """Say on which data sets nothing could be compared; return the exit status."""
+    status = 0
+    for dataset, results, _ in sections:
+        if all(result.error for result in results):
+            status, first = ALL_FAILED, results[0]
+            print(
+                f"sklearn_sl compare: error: every candidate failed on {dataset.name}; "
+                f"{first.name}: {first.error}",
+                file=sys.stderr,
+            )
+    return status
+
+
+def estimator_names(text):
+    """Return the names that ``--estimators`` asks for; None for all."""
+    if text is None:
+        return None
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    check_names(names)
+    return names
 
 
 def load_datasets(options, cv):
@@ -159,9 +191,8 @@ def load_datasets(options, cv):
     return [load(DEFAULT[task], task=task, **shared) for task in tasks]
 
 
-def gather_contests(datasets, options):
+def gather_contests(datasets, names, options):
     """Return all contests as (dataset number, candidate, rival), and who is left out."""
-    names = options.estimators and [name.strip() for name in options.estimators.split(",")]
     contests, skipped = [], []
     for number, dataset in enumerate(datasets):
         found, reasons = find_contests(dataset, names, quick=options.quick, seed=options.seed)
@@ -191,15 +222,22 @@ def show_progress(done, total, running, width=30):
     sys.stderr.flush()
 
 
-def check_writable(path):
+def check_writable(path, data=None):
     """Refuse a report that cannot be written, before the race and not after it."""
     folder = os.path.dirname(path) or "."
+    if not path:
+        raise InputError("--out needs the name of a file")
     if os.path.isdir(path):
         raise InputError(f"cannot write {path!r}: it is a directory")
     if not os.path.isdir(folder):
         raise InputError(f"cannot write {path!r}: no directory {folder!r}")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    if not os.path.exists(path):
+        write_report(path, "")  # some names and file systems say no only then
+        os.remove(path)
+    elif not os.access(path, os.W_OK):
         raise InputError(f"cannot write {path!r}: permission denied")
+    elif data not in (None, *BUNDLED) and os.path.exists(data) and os.path.samefile(data, path):
+        raise InputError(f"--out {path} would overwrite the data")
 
 
 def write_report(path, page):

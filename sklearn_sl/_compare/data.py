@@ -1,12 +1,22 @@
 """Data sets of the comparison: bundled ones by name, or a CSV file."""
 
-import csv
 import dataclasses
 import difflib
 import os
 
 import numpy as np
 from sklearn import datasets
+
+from sklearn_sl._compare.table import (
+    MAX_CATEGORIES,
+    MISSING,
+    InputError,
+    as_number,
+    normal,
+    parse_column,
+    quoted,
+    read_table,
+)
 
 BUNDLED = {
     "breast_cancer": datasets.load_breast_cancer,
@@ -17,17 +27,12 @@ BUNDLED = {
 }
 DEFAULT = {"classification": "breast_cancer", "regression": "diabetes"}
 
-MISSING = {"", "?", "na", "n/a", "nan", "none", "null"}
 MIN_ROWS = 20
 MAX_ROWS = 5000
 MAX_ROWS_QUICK = 1000
-MAX_CATEGORIES = 20  # of a one-hot encoded column; the rarest share one
 MAX_AUTO_CLASSES = 20  # an integer target with more values is taken for a number
+SAFE_EXPONENT = 300  # sums of squares of numbers below 2**300 and above 2**-300 are finite, not 0
 INNER_FOLDS = 3  # of the grid search inside each training part
-
-
-class InputError(Exception):
-    """Something in the user's input that the user can put right."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,9 +73,11 @@ def load(name, target=None, task="auto", *, cv=5, quick=False, seed=0):
         X, y = BUNDLED[name](return_X_y=True)
         categorical, labels = (), None
     else:
-        X, y, categorical, labels = read_csv(name, target, notes)
+        X, y, categorical, labels = read_csv(name, target, task, notes)
     X, y, task = check_target(X, y, labels, task, cv, notes)
     X, categorical = drop_useless_columns(X, categorical, notes)
+    if task == "regression":
+        y = rescaled(y, "the target", notes)
     limit = MAX_ROWS_QUICK if quick else MAX_ROWS
     if len(y) > limit:
         rows = sample_rows(y, limit, task, cv=cv, seed=seed)
@@ -89,90 +96,150 @@ def load(name, target=None, task="auto", *, cv=5, quick=False, seed=0):
 
 def did_you_mean(word, choices):
     """Return a hint with the closest of ``choices``, or nothing."""
-    close = difflib.get_close_matches(word, choices, n=2, cutoff=0.6)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    choices = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
 
 
-# --- reading a file -------------------------------------------------------------
+# --- the columns of a file ------------------------------------------------------
 
 
-def read_csv(path, target, notes):
+def read_csv(path, target, task, notes):
     """Return ``X, y, categorical, labels`` of a CSV file; ``labels`` of a text target."""
-    header, rows = read_cells(path)
-    if target is None:
-        raise InputError(f"--target is needed with a file; columns: {', '.join(header)}")
-    if header.count(target) != 1:
-        problem = "several columns named" if target in header else "no column"
-        raise InputError(f"{problem} {target!r} in {path}{did_you_mean(target, header)}")
-    where = header.index(target)
-    columns = [parse_column(cells) for cells in zip(*rows)]
-    y, labels = columns.pop(where)
-    header.pop(where)
-    kept = [number for number, column in enumerate(columns) if keep(header[number], column, notes)]
-    X = np.array([columns[number][0] for number in kept]).T.reshape(len(y), -1)
-    categorical = tuple(
-        place for place, number in enumerate(kept) if columns[number][1] is not None
-    )
+    if not os.path.exists(path):
+        names, hint = ", ".join(BUNDLED), did_you_mean(path, BUNDLED)
+        raise InputError(f"no file {path!r}; bundled data sets: {names}{hint}")
+    table = read_table(path)
+    where = find_target(path, table.names, target)
+    note_header(table.names, notes)
+    columns = [parse_column(table, number) for number in range(len(table.names))]
+    y, labels = read_target(columns.pop(where), task, notes)
+    kept = [column for column in columns if keep(column, notes)]
+    X = np.array([feature_values(column, notes) for column in kept]).T.reshape(len(y), -1)
+    categorical = tuple(place for place, column in enumerate(kept) if column.labels is not None)
     present = ~np.isnan(y)
-    if not present.all():
-        notes.append(f"{np.sum(~present)} rows without a target left out")
     return X[present], y[present], categorical, labels
 
 
-def read_cells(path):
-    """Return the header and the rows of strings of a delimited text file."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            lines = list(csv.reader(file, delimiter=max(",;\t", key=first.count)))
-    except FileNotFoundError:
-        names = ", ".join(BUNDLED)
-        hint = did_you_mean(path, BUNDLED)
-        raise InputError(f"no file {path!r}; bundled data sets: {names}{hint}") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path!r}: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise InputError(f"{path!r} is not a CSV file in UTF-8") from None
-    rows = [(number, line) for number, line in enumerate(lines, start=1) if line]
-    if len(rows) < 2:
-        raise InputError(f"{path!r} is empty: a header line and rows are needed")
-    header = [name.strip() for name in rows[0][1]]
-    for number, line in rows[1:]:
-        if len(line) != len(header):
-            raise InputError(
-                f"{path!r} line {number} has {len(line)} fields, the header has {len(header)}"
-            )
-    return header, [line for _, line in rows[1:]]
+def find_target(path, names, target):
+    """Return the number of the column to predict."""
+    if target is None:
+        raise InputError(f"--target is needed with a file; columns: {listed(names)}")
+    target = normal(target)
+    places = [place for place, name in enumerate(names) if name == target]
+    if len(places) > 1:
+        numbers = " and ".join(str(place + 1) for place in places)
+        raise InputError(
+            f"several columns named {target!r} in {path}, number {numbers}: rename all but one"
+        )
+    if not places:
+        hint = did_you_mean(target, names) or f"; columns: {listed(names)}"
+        raise InputError(f"no column {target!r} in {path}{hint}")
+    return places[0]
 
 
-def parse_column(cells):
-    """Return ``numbers, None``, or for a text column ``codes, labels``; NaN if missing."""
-    cells = [cell.strip() for cell in cells]
-    missing = np.array([cell.lower() in MISSING for cell in cells])
-    try:
-        numbers = np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing)])
-        return np.where(np.isfinite(numbers), numbers, np.nan), None
-    except ValueError:
-        labels, codes = np.unique(cells, return_inverse=True)
-        return np.where(missing, np.nan, codes), labels
+def listed(names, limit=12):
+    """Return names as text, the first ones of many."""
+    more = f", ... ({len(names)} in all)" if len(names) > limit else ""
+    return ", ".join(name or "(no name)" for name in names[:limit]) + more
 
 
-def keep(name, column, notes):
+def note_header(names, notes):
+    """Note what looks wrong in the header."""
+    if all(as_number(name) is not None for name in names):
+        notes.append(f"the first line is taken for names of columns: {listed(names)}")
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        notes.append(f"several columns have the same name: {listed(twice)}")
+
+
+def read_target(column, task, notes):
+    """Return the target as numbers or codes, NaN where there is none, and the labels of codes."""
+    y, labels = column.values, column.labels
+    if column.odd and (task == "regression" or labels is None):
+        raise InputError(
+            f"the target {column.name!r} has numbers, but also {quoted(column.odd[0])}"
+            f"{and_more(column.odd)}: put right or empty such fields"
+        )
+    if labels is None and task != "regression" and len(set(column.numbers)) > n_values(y):
+        # Whole numbers that are too long for floats: identifiers, to be told apart as text.
+        labels, y = np.unique([text for _, text in column.fields], return_inverse=True)
+        y = np.where(np.isnan(column.values), np.nan, y)
+    if labels is not None:
+        note_odd_classes(column, labels, notes)
+    if np.isnan(y).any():
+        gap = next(field for field, value in zip(column.fields, y) if np.isnan(value))
+        example = f" ({quoted(gap)})" if gap[1] else ""
+        notes.append(f"{np.sum(np.isnan(y))} rows without a target left out{example}")
+    note_commas(column, notes)
+    return y, labels
+
+
+def note_odd_classes(column, labels, notes):
+    """Note the classes that may be meant for something else."""
+    if column.odd:
+        notes.append(f"the target is text because of {quoted(column.odd[0])}")
+    for label in labels:
+        if label and label.lower() in MISSING:
+            notes.append(f"{str(label)!r} is a class of the target; only an empty field has none")
+
+
+def n_values(values):
+    """Return the number of different values; those missing count as one."""
+    return len(np.unique(values))
+
+
+def and_more(fields):
+    return f" and {len(fields) - 1} more" if len(fields) > 1 else ""
+
+
+def keep(column, notes):
     """Say whether a column can be a feature, and note what will be done with it."""
-    values, labels = column
-    distinct = len(np.unique(values[~np.isnan(values)]))
+    name, distinct = column_name(column), column.n_distinct
     if distinct == 0:
-        notes.append(f"column {name!r} dropped: empty")
+        notes.append(f"{name} dropped: {'no finite number' if column.n_infinite else 'empty'}")
         return False
-    if labels is None:
-        return True
-    if distinct > max(MAX_CATEGORIES, len(values) // 2) or distinct == len(values):
-        notes.append(f"text column {name!r} dropped: {distinct} different values")
+    if column.labels is None:
+        return keep_numbers(column, name, notes)
+    if column.odd:
+        notes.append(f"{name} is text because of {quoted(column.odd[0])}{and_more(column.odd)}")
+    if distinct > max(MAX_CATEGORIES, len(column.values) // 2) or distinct == len(column.values):
+        example = quoted(column.example)
+        notes.append(f"text {name} dropped: {distinct} different values, such as {example}")
         return False
     if distinct > MAX_CATEGORIES:
-        notes.append(f"text column {name!r}: the rarest of {distinct} values grouped")
+        notes.append(f"text {name}: the rarest of {distinct} values grouped")
     return True
+
+
+def column_name(column):
+    return f"column {column.name!r}" if column.name else "column without a name"
+
+
+def keep_numbers(column, name, notes):
+    """Say whether a column of numbers can be a feature, and note what is odd in it."""
+    if not column.name and np.all(np.diff(column.values) == 1):
+        notes.append(f"{name} dropped: it numbers the rows")
+        return False
+    note_commas(column, notes)
+    if column.odd:
+        fields = f"{quoted(column.odd[0])}{and_more(column.odd)}"
+        notes.append(f"{name}: no number, counted as missing: {fields}")
+    if column.n_infinite:
+        notes.append(f"{name}: {column.n_infinite} infinite values counted as missing")
+    return True
+
+
+def feature_values(column, notes):
+    """Return numbers whose squares are numbers, too, or codes."""
+    if column.labels is not None:
+        return column.values
+    return rescaled(column.values, column_name(column), notes)
+
+
+def note_commas(column, notes):
+    if column.commas:
+        notes.append(f"{column_name(column)}: commas in numbers taken for {column.commas}")
 
 
 # --- checking -------------------------------------------------------------------
@@ -189,7 +256,7 @@ def check_target(X, y, labels, task, cv, notes):
         task = guess_task(values, labels)
     if task == "regression":
         if labels is not None:
-            raise InputError("the target is text: --task regression needs numbers")
+            raise InputError(f"the target is text ({labels[-1]}): --task regression needs numbers")
         if len(values) == 1:
             raise InputError(f"the target is constant ({values[0]:g}): nothing to learn")
         return X, np.asarray(y, dtype=float), task
@@ -224,7 +291,8 @@ def rows_of_frequent_classes(y, labels, cv, notes):
     smallest = class_name(values[np.argmin(counts)], labels)
     problem = f"class {smallest} has {counts.min()} rows, {needed} are needed for {cv} folds"
     if counts[rare].sum() > len(y) / 10 or np.sum(~rare) < 2:
-        raise InputError(f"{problem}: use a smaller --cv, merge classes, or --task regression")
+        regression = ", or --task regression" if labels is None else ""
+        raise InputError(f"{problem}: use a smaller --cv or merge classes{regression}")
     notes.append(f"{rare.sum()} rare classes ({counts[rare].sum()} rows) left out: {problem}")
     return np.flatnonzero(~rare[codes])
 
@@ -233,11 +301,24 @@ def drop_useless_columns(X, categorical, notes):
     """Drop the columns that are empty once the rows without a target are gone."""
     empty = np.isnan(X).all(axis=0)
     if X.shape[1] == empty.sum():
-        raise InputError("; ".join(["no usable feature column", *notes]))
+        why = notes or ["the target is the only one"]
+        raise InputError("; ".join(["no usable feature column", *why]))
     kept = np.flatnonzero(~empty)
     if empty.any():
         notes.append(f"{empty.sum()} columns dropped: empty where the target is known")
     return X[:, kept], tuple(int(place) for place in np.flatnonzero(np.isin(kept, categorical)))
+
+
+def rescaled(values, what, notes):
+    """Return the values times a power of two if their squares are too large or too small.
+
+    That is exact, and neither a standardised feature nor R2 depends on the unit.
+    """
+    exponent = np.frexp(np.nanmax(np.abs(values)))[1]
+    if abs(exponent) <= SAFE_EXPONENT:
+        return values
+    notes.append(f"{what} scaled by 2**{-exponent}: squares of its values are no floats")
+    return np.ldexp(values, -exponent)
 
 
 def sample_rows(y, size, task, *, cv, seed):

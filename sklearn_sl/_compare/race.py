@@ -110,6 +110,8 @@ def _evaluate(result, candidate, dataset, cv, seed, allowance, ceiling):
             train = train[sample(dataset, train, result.rows, cv, seed)]
         done.append(run_fold(candidate, dataset, train, test, result.points, seed))
     scores, tune, fit, predict, result.params = zip(*done)
+    if not np.all(np.isfinite(scores)):
+        raise FloatingPointError(f"a score is {scores[np.argmin(np.isfinite(scores))]}")
     result.scores = tuple(float(score) for score in scores)
     result.tune_time, result.fit_time, result.predict_time = np.median([tune, fit, predict], axis=1)
 

@@ -1,0 +1,210 @@
+"""A CSV file as named columns of numbers or of categories."""
+
+import csv
+import dataclasses
+import re
+import unicodedata
+
+import numpy as np
+
+DELIMITERS = ",;\t|"
+MAX_CATEGORIES = 20  # of a one-hot encoded column; the rarest share one
+FIELD_LIMIT = 2**31 - 1  # characters; the limit of the csv module, 131,072, is for lines gone wrong
+# What stands for a missing number. In a column of text they are text: "none" may be a category.
+MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "none", "null", "<na>", "#n/a", "-nan"}
+FEW = 0.1  # of the fields: so many may be no numbers in a column that is meant to have numbers
+GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
+class InputError(Exception):
+    """Something in the user's input that the user can put right."""
+
+
+@dataclasses.dataclass
+class Table:
+    """The fields of a file as text: ``rows`` of equal length and the line of each."""
+
+    names: list
+    rows: list
+    lines: list
+    delimiter: str
+
+
+@dataclasses.dataclass
+class Column:
+    """One column: numbers, or the codes of categories where there are ``labels``.
+
+    Missing values are NaN. Fields are pairs of a line and the text found there.
+    """
+
+    name: str
+    fields: list
+    values: np.ndarray
+    labels: np.ndarray | None = None
+    numbers: list | None = None  # whole ones without rounding, None if missing
+    odd: tuple = ()  # the few fields that are no numbers where nearly all are
+    commas: str = ""  # what commas in the numbers were taken for
+    n_infinite: int = 0  # numbers that are infinite, or too large to be told from that
+
+    @property
+    def n_distinct(self):
+        return len(np.unique(self.values[~np.isnan(self.values)]))
+
+    @property
+    def example(self):
+        """The first field that is not missing."""
+        return next(field for field in self.fields if not is_missing(field))
+
+
+def quoted(field, width=30):
+    """Return a field and where it is, in words."""
+    line, text = field
+    text = text if len(text) <= width else f"{text[: width - 3]}..."
+    return f"{text!r} in line {line}"
+
+
+# --- the file -------------------------------------------------------------------
+
+
+def read_table(path):
+    """Return the `Table` of a delimited text file with a header."""
+    limit = csv.field_size_limit(FIELD_LIMIT)
+    try:
+        # "utf-8-sig" is UTF-8 with or without the mark that some programs put first.
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            delimiter = find_delimiter(file)
+            records = list(read_records(file, delimiter))
+    except OSError as error:
+        raise InputError(f"cannot read {path!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path!r} is not a CSV file in UTF-8: save it as one") from None
+    except csv.Error as error:
+        raise InputError(f"{path!r} is not a CSV file: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    if any("\0" in cell for _, cells in records for cell in cells):
+        raise InputError(f"{path!r} is not a CSV file: it has zero bytes")
+    if len(records) < 2:
+        raise InputError(f"{path!r} is empty: a header line and rows are needed")
+    check_lengths(path, records)
+    (_, names), *rows = records
+    lines = [line for line, _ in rows]
+    return Table([normal(name) for name in names], [cells for _, cells in rows], lines, delimiter)
+
+
+def find_delimiter(file):
+    """Return the delimiter that makes the most fields of the header."""
+    counts = {}
+    for delimiter in DELIMITERS:
+        file.seek(0)
+        records = read_records(file, delimiter)
+        counts[delimiter] = len(next(records, (1, []))[1])
+    file.seek(0)
+    return max(counts, key=counts.get)
+
+
+def read_records(file, delimiter):
+    """Yield the line on which a record starts and its fields; blank lines are passed over."""
+    reader, line = csv.reader(file, delimiter=delimiter, skipinitialspace=True), 1
+    for cells in reader:
+        cells = [cell.strip() for cell in cells]
+        if cells not in ([], [""]):
+            yield line, cells
+        line = reader.line_num + 1
+
+
+def check_lengths(path, records):
+    """Refuse records that have not as many fields as the header."""
+    (_, header), *rows = records
+    for line, cells in rows:
+        if len(cells) != len(header):
+            unclosed = any("\n" in cell for cell in cells)
+            raise InputError(
+                f"{path!r} line {line} has {len(cells)} fields, the header has {len(header)}"
+                + ("; is a quotation mark not closed?" if unclosed else "")
+            )
+
+
+def normal(name):
+    """Return a name as it is compared: letters with accents have several encodings."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+# --- a column -------------------------------------------------------------------
+
+
+def parse_column(table, place):
+    """Return the `Column` at that place: of numbers if nearly all fields are, else of text.
+
+    Where a few fields are no numbers, the others are taken for numbers if they are too
+    many to be categories.
+    """
+    fields = [(line, cells[place]) for line, cells in zip(table.lines, table.rows)]
+    commas, numbers, odd = read_numbers(fields, table.delimiter)
+    few_odd = tuple(odd) if len(odd) <= FEW * sum(not is_missing(field) for field in fields) else ()
+    column = Column(table.names[place], fields, None, odd=few_odd)
+    if odd and not (few_odd and len(set(numbers)) > MAX_CATEGORIES):
+        texts = [text for _, text in fields]
+        column.labels, codes = np.unique(texts, return_inverse=True)
+        column.values = np.where([text == "" for text in texts], np.nan, codes)
+    else:
+        values = np.array([np.nan if number is None else to_float(number) for number in numbers])
+        column.values = np.where(np.isfinite(values), values, np.nan)
+        column.n_infinite = int(np.sum(np.isinf(values)))
+        column.numbers, column.commas = numbers, commas
+    return column
+
+
+def is_missing(field):
+    return field[1].lower() in MISSING
+
+
+def read_numbers(fields, delimiter):
+    """Return what commas are taken for, the numbers, and the fields that are none.
+
+    A comma is tried as what it mostly is in such a file: a decimal comma where columns are
+    separated by semicolons, elsewhere a mark between thousands.
+    """
+    readings = [("", str)]
+    if any("," in text for _, text in fields):
+        meanings = [("thousands", ungrouped), ("decimals", with_decimal_point)]
+        readings += reversed(meanings) if delimiter == ";" else meanings
+    found = []
+    for commas, rewritten in readings:
+        numbers = [as_number(rewritten(text)) for _, text in fields]
+        odd = [
+            field
+            for field, number in zip(fields, numbers)
+            if number is None and not is_missing(field)
+        ]
+        found.append((commas, numbers, odd))
+    return min(found, key=lambda reading: len(reading[2]))
+
+
+def ungrouped(text):
+    """Remove the commas from a number such as 1,234,567.8."""
+    return text.replace(",", "") if GROUPED.fullmatch(text) else text
+
+
+def with_decimal_point(text):
+    return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+
+
+def as_number(text):
+    """Return the number that a field is, a whole one without rounding; None if it is none."""
+    if "_" in text or is_missing((0, text)):  # Python's own numbers may have underscores
+        return None
+    text = text.replace("\N{MINUS SIGN}", "-")
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return None
+
+
+def to_float(number):
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf
