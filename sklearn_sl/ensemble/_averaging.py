@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
 from sklearn_sl.ensemble._members import Narrator, in_turn, rows_of
-from sklearn_sl.ensemble._out_of_bag import OutOfBagMixin
+from sklearn_sl.ensemble._out_of_bag import OutOfBagMixin, group_codes, read_groups
 from sklearn_sl.ensemble._packed_trees import PackedTrees, features_of
 from sklearn_sl.ensemble._resampling import Resampling, as_columns, row_hashes
 from sklearn_sl.ensemble._shared_trees import shares_columns
@@ -68,9 +68,10 @@ class AveragingMixin(OutOfBagMixin):
 
     # ------------------------------------------------------------ fitting
 
-    def _fit_members(self, X, y, sample_weight, fit_params=None):
+    def _fit_members(self, X, y, sample_weight, oob_groups, fit_params=None):
         """Fit the members, those that are missing if there are some, and the rest."""
         old = self._begin()
+        groups = read_groups(oob_groups, y)
         X, y, weight, used = self._remove_weightless(X, y, sample_weight)
         self._n_given = np.shape(sample_weight)[0] if used is not None else None
         y = self._encode_targets(y)
@@ -85,6 +86,7 @@ class AveragingMixin(OutOfBagMixin):
             max_samples=self.max_samples,
             used=used,
             n_given=self._n_given,
+            groups=group_codes(groups, group.X, used),
         )
         self._check_out_of_bag(resampling, y)
         seeds = self._draw_seeds(old)
@@ -96,7 +98,7 @@ class AveragingMixin(OutOfBagMixin):
         self._keep_columns(old, columns[: len(members)])
         self._packed = self._pack()
         if self.oob_score:
-            self._set_out_of_bag(resampling, group.X, y, weight)
+            self._set_out_of_bag(resampling, group.X, y)
         return self
 
     def _begin(self):

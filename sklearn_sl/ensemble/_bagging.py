@@ -61,7 +61,7 @@ class BaggingMixin(AveragingMixin):
         return self._tree_class() if self.estimator is None else self.estimator
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, **fit_params):
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
         """Fit the members.
 
         Parameters
@@ -76,6 +76,12 @@ class BaggingMixin(AveragingMixin):
             Weights of the samples, by which they are drawn; a sample of weight zero is as if it
             were not there.
 
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
         **fit_params : dict
             What the members ask for, if ``enable_metadata_routing=True``.
 
@@ -85,7 +91,7 @@ class BaggingMixin(AveragingMixin):
             The fitted estimator.
         """
         routed = self._route("fit", fit_params)
-        return self._fit_members(X, y, sample_weight, routed.estimator.fit)
+        return self._fit_members(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
     def _route(self, method, params):
         """Return the parameters that the members ask for."""
@@ -201,11 +207,10 @@ class BaggingClassifier(
     probabilities of the classes, or with ``voting="vote"`` the shares of
     the votes, which varies less than a member does.
 
-    What a member draws depends on what the rows hold, not on their places: integer weights are
-    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
-    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
-    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
-    repetition.)
+    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
+    their places: integer weights are repetitions, and the order of the rows does not matter,
+    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
+    count rows, whatever their weights; there a weight is no repetition.)
 
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingClassifier`,
     and more. What differs:
@@ -216,7 +221,7 @@ class BaggingClassifier(
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
       which scikit-learn ignores.
     - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
-      is honest where rows have copies.
+      can keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
@@ -291,8 +296,9 @@ class BaggingClassifier(
         callable; only with ``oob_score``.
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        The means of the answers of the members for which a row is out of bag; NaN for a row that
-        all members drew, and for a row of weight zero; only with ``oob_score``.
+        The means of the answers of the members for which a row is out of bag, for a row of integer
+        weight over its copies; NaN for a row that all members drew, and for a row of weight zero;
+        only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
         What the first ``n_estimators`` members would have given, for each number of them: arrays
@@ -504,11 +510,10 @@ class BaggingRegressor(
     features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
     predictions which varies less than a member does.
 
-    What a member draws depends on what the rows hold, not on their places: integer weights are
-    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
-    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
-    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
-    repetition.)
+    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
+    their places: integer weights are repetitions, and the order of the rows does not matter,
+    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
+    count rows, whatever their weights; there a weight is no repetition.)
 
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingRegressor`,
     and more. What differs:
@@ -519,7 +524,7 @@ class BaggingRegressor(
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
       which scikit-learn ignores.
     - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
-      is honest where rows have copies.
+      can keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
@@ -584,8 +589,9 @@ class BaggingRegressor(
         callable; only with ``oob_score``.
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The means of the predictions of the members for which a row is out of bag; NaN for a row
-        that all members drew, and for a row of weight zero; only with ``oob_score``.
+        The means of the predictions of the members for which a row is out of bag, for a row of
+        integer weight over its copies; NaN for a row that all members drew, and for a row of weight
+        zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
         What the first ``n_estimators`` members would have given, for each number of them: arrays

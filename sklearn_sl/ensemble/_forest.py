@@ -57,7 +57,7 @@ class ForestMixin(FeatureMixin, AveragingMixin):
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
         """Grow the forest.
 
         Parameters
@@ -72,6 +72,12 @@ class ForestMixin(FeatureMixin, AveragingMixin):
             Weights of the samples, by which they are drawn; a sample of weight zero is as if it
             were not there.
 
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
         Returns
         -------
         self : object
@@ -79,7 +85,7 @@ class ForestMixin(FeatureMixin, AveragingMixin):
         """
         if sp.issparse(y):
             raise ValueError("sparse multilabel-indicator for y is not supported.")
-        return self._fit_members(X, y, sample_weight)
+        return self._fit_members(X, y, sample_weight, oob_groups)
 
     def _template(self):
         return self._tree_class(**{name: getattr(self, name) for name in TREE_PARAMS})
@@ -179,11 +185,10 @@ class RandomForestClassifier(
     of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
     features the correlation.
 
-    What a member draws depends on what the rows hold, not on their places: integer weights are
-    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
-    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
-    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
-    repetition.)
+    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
+    their places: integer weights are repetitions, and the order of the rows does not matter,
+    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
+    count rows, whatever their weights; there a weight is no repetition.)
 
     The parameters, methods and attributes are those of
     :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
@@ -194,8 +199,8 @@ class RandomForestClassifier(
       which scikit-learn ignores.
     - Weights of classes do not change what is drawn, but how much it counts in a tree.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
-    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and is
-      honest where rows have copies.
+    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and can
+      keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
@@ -306,8 +311,9 @@ class RandomForestClassifier(
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
             (n_samples, n_classes, n_outputs)
-        The means of the answers of the members for which a row is out of bag; NaN for a row that
-        all members drew, and for a row of weight zero; only with ``oob_score``.
+        The means of the answers of the members for which a row is out of bag, for a row of integer
+        weight over its copies; NaN for a row that all members drew, and for a row of weight zero;
+        only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
         What the first ``n_estimators`` members would have given, for each number of them: arrays
@@ -523,11 +529,10 @@ class RandomForestRegressor(
     of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
     features the correlation.
 
-    What a member draws depends on what the rows hold, not on their places: integer weights are
-    repetitions, and the order of the rows does not matter, exactly and for every ``random_state``.
-    A row is out of bag only if none of its copies was drawn. (``min_samples_leaf`` and
-    ``min_samples_split`` of trees count rows, whatever their weights; there a weight is no
-    repetition.)
+    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
+    their places: integer weights are repetitions, and the order of the rows does not matter,
+    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
+    count rows, whatever their weights; there a weight is no repetition.)
 
     The parameters, methods and attributes are those of
     :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
@@ -537,8 +542,8 @@ class RandomForestRegressor(
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
       which scikit-learn ignores.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
-    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and is
-      honest where rows have copies.
+    - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and can
+      keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
@@ -634,8 +639,9 @@ class RandomForestRegressor(
         callable; only with ``oob_score``.
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The means of the predictions of the members for which a row is out of bag; NaN for a row
-        that all members drew, and for a row of weight zero; only with ``oob_score``.
+        The means of the predictions of the members for which a row is out of bag, for a row of
+        integer weight over its copies; NaN for a row that all members drew, and for a row of weight
+        zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
         What the first ``n_estimators`` members would have given, for each number of them: arrays

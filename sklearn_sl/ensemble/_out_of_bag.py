@@ -16,7 +16,7 @@ from sklearn.base import (
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from sklearn_sl._search import call_scorer
 from sklearn_sl._sklearn import StrOptions
@@ -29,7 +29,7 @@ from sklearn_sl.ensemble._shared_trees import shares_columns
 class OutOfBagMixin:
     """The parameter ``oob_score``, and what can be learned from the rows that were not drawn.
 
-    A row is out of bag for a member that drew neither it nor a copy of it.
+    A row of integer weight is so many copies, each of which is in the bag of a member or out of it.
     """
 
     _parameter_constraints = {
@@ -48,6 +48,7 @@ class OutOfBagMixin:
                 "Out of bag estimation only available if bootstrap=True, or if max_samples leaves "
                 "rows out."
             )
+        resampling.check_copies()
         kind = type_of_target(y)
         if (
             is_classifier(self)
@@ -60,30 +61,29 @@ class OutOfBagMixin:
                 "callable oob_score may support it."
             )
 
-    def _set_out_of_bag(self, resampling, X, y, weight):
+    def _set_out_of_bag(self, resampling, X, y):
         """Set the answers, the score and the curve of the rows that are out of bag."""
-        tally = Tally(self, y, weight, resampling.size)
-        for rows, answers in self._out_of_bag_answers(resampling, X):
-            tally.add(rows, answers)
+        rows, weight = resampling.copy_rows(), resampling.copy_weight()
+        tally = Tally(self, y[rows], weight, resampling.size)
+        for copies, answers in self._out_of_bag_answers(resampling, X, rows):
+            tally.add(copies, answers)
         self.oob_curve_ = tally.curve()
         known = np.flatnonzero(tally.n_answers)
-        if len(known) < len(y):
+        if len(known) < len(rows):
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were "
-                "used to compute any reliable OOB estimates, or that rows have many copies.",
+                "used to compute any reliable OOB estimates.",
                 stacklevel=5,
             )
-        answers = np.full((resampling.n_given, tally.total.shape[1]), np.nan)
-        places = known if resampling.used is None else resampling.used[known]
-        answers[places] = tally.total[known] / tally.n_answers[known, None]
-        self._set_out_of_bag_answers(answers)
+        means = tally.total[known] / tally.n_answers[known, None]
+        self._set_out_of_bag_answers(answers_of_rows(resampling, rows[known], means))
         self.oob_score_ = np.nan
         if len(known):
             known_weight = None if weight is None else weight[known]
-            self.oob_score_ = self._out_of_bag_score(y[known], answers[places], known_weight)
+            self.oob_score_ = self._out_of_bag_score(y[rows[known]], means, known_weight)
 
-    def _out_of_bag_answers(self, resampling, X):
-        """Yield the rows that are out of bag and the answers to them, for each member."""
+    def _out_of_bag_answers(self, resampling, X, copy_rows):
+        """Yield the copies that are out of bag and the answers to them, for each member."""
         same = {id(resampling): resampling}
         for other in self._resamplings:
             if other.fingerprint != resampling.fingerprint:
@@ -95,10 +95,10 @@ class OutOfBagMixin:
                 same[id(other)] = resampling.drawing_like(other)
 
         def ask(number):
-            draws = same[id(self._resamplings[number])]
-            rows = draws.out_of_bag(draws.counts(self._seeds[number]))
+            copies = same[id(self._resamplings[number])].out_of_bag(self._seeds[number])
+            rows, place = np.unique(copy_rows[copies], return_inverse=True)
             member, columns = self.estimators_[number], self._member_columns()[number]
-            return rows, self._answers_of(member, features_of(X[rows], columns))
+            return copies, self._answers_of(member, features_of(X[rows], columns))[place]
 
         return self._for_members(ask)
 
@@ -192,7 +192,7 @@ class OutOfBagMixin:
     # ------------------------------------------------------------ permutation importance
 
     def oob_permutation_importance(
-        self, X, y, sample_weight=None, *, n_repeats=1, random_state=None
+        self, X, y, sample_weight=None, *, oob_groups=None, n_repeats=1, random_state=None
     ):
         """Return by how much the members err more if a feature is permuted.
 
@@ -213,6 +213,9 @@ class OutOfBagMixin:
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
 
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            The groups of the samples, as in :meth:`fit`.
+
         n_repeats : int, default=1
             The number of permutations of each feature for each member.
 
@@ -232,15 +235,15 @@ class OutOfBagMixin:
         check_is_fitted(self)
         if not isinstance(n_repeats, Integral) or n_repeats < 1:
             raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}.")
-        X, y, weight, resampling = self._training_set_again(X, y, sample_weight)
+        X, y, resampling = self._training_set_again(X, y, sample_weight, oob_groups)
+        copy_rows, weight = resampling.copy_rows(), resampling.copy_weight()
         base = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         same = {id(own): resampling.drawing_like(own) for own in self._resamplings}
 
         def ask(number):
-            draws = same[id(self._resamplings[number])]
-            rows = draws.out_of_bag_in_order(draws.counts(self._seeds[number]))
-            rng = np.random.default_rng([base, number])
-            rows_weight = None if weight is None else weight[rows]
+            copies = same[id(self._resamplings[number])].out_of_bag(self._seeds[number])
+            rows, rng = copy_rows[copies], np.random.default_rng([base, number])
+            rows_weight = None if weight is None else weight[copies]
             return self._importances_of(
                 self.estimators_[number],
                 self._member_columns()[number],
@@ -259,20 +262,22 @@ class OutOfBagMixin:
             importances_std=np.nanstd(importances, axis=1),
         )
 
-    def _training_set_again(self, X, y, sample_weight):
+    def _training_set_again(self, X, y, sample_weight, oob_groups):
         """Return the training set and its resampling, if it is the one of the fit."""
         if not all(own.resamples for own in self._resamplings):
             raise ValueError("There are no rows out of bag without resampling.")
-        X, y, weight, _ = self._remove_weightless(X, y, sample_weight)
+        groups = read_groups(oob_groups, y)
+        X, y, weight, used = self._remove_weightless(X, y, sample_weight)
         X = self._read_query(X)
         y = self._encode_again(y)
-        resampling = Resampling(row_hashes(X, y), weight)
+        resampling = Resampling(row_hashes(X, y), weight, groups=group_codes(groups, X, used))
+        resampling.check_copies()
         if any(own.fingerprint != resampling.fingerprint for own in self._resamplings):
             raise ValueError(
                 "X, y and sample_weight are not those of the fit: out of bag is a matter of the "
                 "training set."
             )
-        return X, y, weight, resampling
+        return X, y, resampling
 
     def _importances_of(self, member, columns, X, y, weight, orders):
         """Return the increase of the loss of a member by the permutation of each feature."""
@@ -289,6 +294,40 @@ class OutOfBagMixin:
             losses = [loss(permuted(X, feature, order)) for order in orders]
             importances[feature] = np.mean(losses) - before
         return importances
+
+
+def read_groups(groups, y):
+    """Return validated groups: None, "duplicates", or the group of each row as a code."""
+    if groups is None or (isinstance(groups, str) and groups == "duplicates"):
+        return groups
+    if isinstance(groups, str):
+        raise ValueError(f'oob_groups must be an array or "duplicates", got {groups!r}.')
+    groups = column_or_1d(groups)
+    check_consistent_length(groups, y)
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def group_codes(groups, X, used):
+    """Return the groups of the rows that are used; duplicates are rows with equal features."""
+    if groups is None:
+        return None
+    if isinstance(groups, str):
+        groups = row_hashes(X, np.zeros(X.shape[0]))
+    elif used is not None:
+        groups = groups[used]
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def answers_of_rows(resampling, rows, answers):
+    """Return the mean answer of each row that was given over its copies; NaN where none has one.
+
+    ``rows`` are those that the answers belong to.
+    """
+    n_given = resampling.n_given
+    places = rows if resampling.used is None else resampling.used[rows]
+    total = [np.bincount(places, weights=column, minlength=n_given) for column in answers.T]
+    n_copies = np.bincount(places, minlength=n_given)
+    return np.stack(total, axis=1) / np.where(n_copies > 0, n_copies, np.nan)[:, None]
 
 
 def used_features(member, columns):
@@ -312,9 +351,9 @@ def permuted(X, feature, order):
 
 
 class Tally:
-    """Sums of the out-of-bag answers, member by member, and the losses of their means.
+    """Sums of the out-of-bag answers to copies, member by member, and the losses of their means.
 
-    ``size`` is what the weights of all rows sum up to: weights of any unit are scaled to it.
+    ``size`` is what the weights of all copies sum up to: weights of any unit are scaled to it.
     """
 
     def __init__(self, ensemble, y, weight, size):
@@ -325,14 +364,14 @@ class Tally:
         self.total = None
         self.steps = []
 
-    def add(self, rows, answers):
-        """Add the answers of the next member to some rows."""
+    def add(self, copies, answers):
+        """Add the answers of the next member to some copies."""
         if self.total is None:
             self.total = np.zeros((len(self.y), answers.shape[1]))
-        self.total[rows] += answers
-        self.n_answers[rows] += 1
-        means = self.total[rows] / self.n_answers[rows, None]
-        self.losses[rows] = self.losses_of(self.y[rows], means)
+        self.total[copies] += answers
+        self.n_answers[copies] += 1
+        means = self.total[copies] / self.n_answers[copies, None]
+        self.losses[copies] = self.losses_of(self.y[copies], means)
         known = self.n_answers > 0
         weight, losses = self.weight[known], self.losses[known]
         mass = weight.sum()

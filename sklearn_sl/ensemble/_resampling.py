@@ -1,12 +1,10 @@
-"""Resampling by content: which rows a member draws depends on what they hold, not on their place.
+"""Bootstrap samples that do not depend on where the rows stand, with weights as repetitions.
 
-Rows are put into an order that follows from a hash of their content, and the draws are places in
-the weights summed up along this order. A row of weight ``m`` occupies ``m`` neighbouring slots,
-just as ``m`` copies of it do, wherever they stand: so an integer weight is a number of
-repetitions, and the order of the rows does not matter, both exactly and for every random seed.
-
-Copies of a row are neighbours with the same hash. A row is out of bag only if none of its copies
-was drawn: otherwise the member would be judged by what it was fitted to.
+Rows are put into an order that follows from a hash of their content. A row of integer weight ``m``
+is ``m`` copies, which are neighbours in this order just as ``m`` equal rows are. Every copy is
+drawn independently of the others, as in Breiman's bootstrap, and is in the bag or out of it for
+itself. So an integer weight is a number of repetitions, and the order of the rows does not matter,
+both exactly and for every random seed.
 """
 
 import copy
@@ -15,10 +13,18 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl._memory import check_memory
+
 # The streams of random numbers of one seed.
-ROWS, FEATURES = 0, 1
+ROWS, FEATURES, COPIES = 0, 1, 2
 # Integer weights up to this sum are numbers of repetitions.
-MOST_SLOTS = 2**53
+MOST_REPETITIONS = 2**53
+# So many copies of weighted rows can be told apart, at some bytes for each.
+MOST_COPIES = 10**7
+# With more copies than this for each distinct row, draws are counted by distinct row.
+MANY_COPIES = 16
+# NumPy's limit for draws without replacement.
+MOST_WITHOUT_REPLACEMENT = 10**9 - 1
 # Numbers that are hashed at once, within the cache.
 BLOCK = 2**15
 
@@ -137,6 +143,10 @@ class Resampling:
     n_given : int, default=None
         The number of all rows that were given.
 
+    groups : ndarray of int of shape (n_rows,), default=None
+        The groups of the rows; a row is out of bag only if no row of its group was drawn. None
+        lets every copy be out of bag for itself.
+
     Attributes
     ----------
     size : int
@@ -153,24 +163,30 @@ class Resampling:
     """
 
     def __init__(
-        self, hashes, weight=None, *, bootstrap=True, max_samples=None, used=None, n_given=None
+        self,
+        hashes,
+        weight=None,
+        *,
+        bootstrap=True,
+        max_samples=None,
+        used=None,
+        n_given=None,
+        groups=None,
     ):
         if weight is not None and np.all(weight == 1):
             weight = None
-        self.bootstrap, self.weight = bootstrap, weight
+        self.bootstrap, self.weight, self.groups = bootstrap, weight, groups
         self.used, self.n_given = used, len(hashes) if n_given is None else n_given
         self.integral = weight is None or (
-            np.all(weight == np.rint(weight)) and weight.sum() <= MOST_SLOTS
+            np.all(weight == np.rint(weight)) and weight.sum() <= MOST_REPETITIONS
         )
         self.n_rows = len(hashes)
         self.size = self.n_rows if weight is None or not self.integral else int(weight.sum())
         self.n_draws = self._count_draws(max_samples)
         # All without replacement is no resampling at all.
         self.resamples = bootstrap or self.n_draws < self.size
-        # Copies of different fractional weights have an order of their own.
-        keys = [hashes] if self.integral else [weight, hashes]
-        self.order = np.lexsort(keys).astype(np.min_scalar_type(-self.n_rows))
-        self._set_groups(hashes[self.order])
+        self.order = self._order(hashes)
+        self.starts = self._starts(hashes[self.order])
         self.fingerprint = self._fingerprint(hashes)
 
     def _count_draws(self, max_samples):
@@ -185,16 +201,31 @@ class Resampling:
                 f"Effective max_samples={n_draws} must be <= n_samples={self.size} to be able to "
                 "sample without replacement."
             )
+        if not self.bootstrap and n_draws < self.size and self.size > MOST_WITHOUT_REPLACEMENT:
+            raise ValueError(
+                "Drawing without replacement takes integer weights with a sum below 10^9, got "
+                f"{self.size}: divide sample_weight by a common factor, or set bootstrap=True."
+            )
         return n_draws
 
-    def _set_groups(self, ordered):
-        """Number the groups of copies; None if no row has a copy."""
-        begins = np.append(True, ordered[1:] != ordered[:-1])
-        self.n_groups = int(np.count_nonzero(begins))
-        self.group = None
-        if self.n_groups < self.n_rows:
-            self.group = np.empty_like(self.order)
-            self.group[self.order] = np.cumsum(begins) - 1
+    def _order(self, hashes):
+        """Return the rows in the order of their content.
+
+        Copies that differ in their groups or fractional weights have an order of their own.
+        """
+        keys = [] if self.groups is None else [self.groups]
+        keys += [hashes] if self.integral else [self.weight, hashes]
+        return np.lexsort(keys).astype(np.min_scalar_type(-self.n_rows))
+
+    def _starts(self, ordered):
+        """Return where the rows of each content begin in the order; None if no row has a copy."""
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        return None if len(starts) == self.n_rows else starts.astype(self.order.dtype)
+
+    @property
+    def n_contents(self):
+        """The number of distinct rows."""
+        return self.n_rows if self.starts is None else len(self.starts)
 
     def _fingerprint(self, hashes):
         scrambled = scramble(hashes + _GOLDEN)
@@ -214,67 +245,159 @@ class Resampling:
 
     # ------------------------------------------------------------ draws
 
-    def draw(self, seed):
-        """Return the rows that a member draws, as often as it draws them."""
-        if not self.resamples:
-            return np.arange(self.n_rows)
-        rng = random_numbers(seed, ROWS)
-        if not self.integral and not self.bootstrap:
-            return self._race(rng)
-        if self.integral:
-            slots = (
-                rng.integers(self.size, size=self.n_draws)
-                if self.bootstrap
-                else rng.choice(self.size, self.n_draws, replace=False, shuffle=False)
-            )
-        if self.weight is None:
-            return self.order[slots].astype(np.intp)
-        ends = np.cumsum(self.weight[self.order])
-        if not self.integral:
-            slots = rng.random(self.n_draws) * ends[-1]
-        places = np.searchsorted(ends, slots, side="right")
-        return self.order[np.minimum(places, self.n_rows - 1)].astype(np.intp)
-
-    def _race(self, rng):
-        """Draw without replacement by weight: the first to arrive, at rates that are the weights.
-
-        The next one to arrive is each of those on the way with a probability proportional to its
-        weight.
-        """
-        arrival = rng.exponential(size=self.n_rows) / self.weight[self.order]
-        first = np.argpartition(arrival, self.n_draws - 1)[: self.n_draws]
-        return self.order[first].astype(np.intp)
-
     def counts(self, seed):
         """Return how often a member gets each row, as its weights; None if all are one."""
         if not self.resamples:
             return self.weight
-        return np.bincount(self.draw(seed), minlength=self.n_rows).astype(np.float64)
+        if not self.integral:
+            return np.bincount(self._by_weight(seed), minlength=self.n_rows).astype(np.float64)
+        if self.weight is None or not self._has_many_copies():
+            drawn = self._rows_of(self._drawn_copies(seed))
+            return np.bincount(drawn, minlength=self.n_rows).astype(np.float64)
+        counts = np.empty(self.n_rows)
+        counts[self.order] = self._divided(self._content_counts(seed), seed)
+        return counts
 
-    def out_of_bag(self, counts):
-        """Return the rows of which no copy was drawn, by the counts of a member."""
-        if self.group is None:
-            return np.flatnonzero(counts == 0)
-        drawn = np.bincount(self.group, weights=counts, minlength=self.n_groups)
-        return np.flatnonzero(drawn[self.group] == 0)
+    def draw(self, seed):
+        """Return the rows that a member draws, as often as it draws them."""
+        if not self.resamples:
+            return np.arange(self.n_rows)
+        check_memory(
+            np.dtype(np.intp).itemsize * self.n_draws,
+            "estimators_samples_",
+            "divide sample_weight by a common factor.",
+        )
+        return np.repeat(np.arange(self.n_rows), self.counts(seed).astype(np.intp))
 
-    def out_of_bag_in_order(self, counts):
-        """Return the same rows in the order of their content."""
-        chosen = np.zeros(self.n_rows, dtype=bool)
-        chosen[self.out_of_bag(counts)] = True
-        return self.order[chosen[self.order]].astype(np.intp)
+    def _by_weight(self, seed):
+        """Draw rows with probabilities in the proportion of fractional weights."""
+        rng, weight = random_numbers(seed, ROWS), self.weight[self.order]
+        if self.bootstrap:
+            ends = np.cumsum(weight)
+            places = np.searchsorted(ends, rng.random(self.n_draws) * ends[-1], side="right")
+            return self.order[np.minimum(places, self.n_rows - 1)]
+        # The first to arrive, at rates that are the weights: the next one to arrive is each of
+        # those on the way with a probability proportional to its weight.
+        arrival = rng.exponential(size=self.n_rows) / weight
+        return self.order[np.argpartition(arrival, self.n_draws - 1)[: self.n_draws]]
+
+    # Copies are numbered in the order of the rows' content.
+
+    def _has_many_copies(self):
+        """Return whether distinct rows have many copies, the same for weighted and for equal rows.
+
+        Then draws are first counted for each distinct row, at a cost that does not depend on
+        how large the weights are.
+        """
+        return self.size > MANY_COPIES * self.n_contents
+
+    def _drawn_copies(self, seed):
+        """Return the copies that a member draws, as often as it draws them."""
+        if self._has_many_copies():
+            return self._copies_within(self._content_counts(seed), seed)
+        rng = random_numbers(seed, ROWS)
+        if self.bootstrap:
+            return rng.integers(self.size, size=self.n_draws)
+        return rng.choice(self.size, self.n_draws, replace=False, shuffle=False)
+
+    def _content_sizes(self):
+        """Return the number of copies of each distinct row."""
+        sizes = np.ones(self.n_rows) if self.weight is None else self.weight[self.order]
+        if self.starts is not None:
+            sizes = np.add.reduceat(sizes, self.starts)
+        return sizes.astype(np.int64)
+
+    def _content_counts(self, seed):
+        """Return how often a member draws each distinct row."""
+        rng, sizes = random_numbers(seed, ROWS), self._content_sizes()
+        if self.bootstrap:
+            return rng.multinomial(self.n_draws, sizes / self.size)
+        return rng.multivariate_hypergeometric(sizes, self.n_draws, method="marginals")
+
+    def _copies_within(self, counts, seed):
+        """Return copies of each distinct row, drawn as often as counted."""
+        sizes, base = self._content_sizes(), random_numbers(seed, COPIES).integers(2**63)
+        first = np.cumsum(sizes) - sizes
+        if self.bootstrap:
+            shares = hashed_uniform(base, np.arange(self.n_draws))
+            return np.repeat(first, counts) + (shares * np.repeat(sizes, counts)).astype(np.int64)
+        # Without replacement: those with the smallest random numbers.
+        content = np.repeat(np.arange(len(sizes)), sizes)
+        shuffled = np.lexsort([hashed_uniform(base, np.arange(self.size)), content])
+        return shuffled[np.arange(self.size) - first[content] < counts[content]]
+
+    def _divided(self, counts, seed):
+        """Return the draws of each distinct row divided among its rows, by their weights.
+
+        This is systematic sampling, whose expectations are those of independent draws. Rows of the
+        same content are the same to a member, however its draws are divided among them.
+        """
+        if self.starts is None:
+            return counts
+        n_rows = np.diff(np.append(self.starts, self.n_rows))
+        weight = self.weight[self.order]
+        ends = np.cumsum(weight)
+        before = np.repeat(ends[self.starts] - weight[self.starts], n_rows)
+        sizes, counts = np.repeat(self._content_sizes(), n_rows), np.repeat(counts, n_rows)
+        base = random_numbers(seed, COPIES).integers(2**63)
+        shift = np.repeat(hashed_uniform(base, np.arange(len(n_rows))), n_rows)
+        upper = np.floor((ends - before) / sizes * counts + shift)
+        lower = np.floor((ends - weight - before) / sizes * counts + shift)
+        return upper - lower
+
+    def _rows_of(self, copies):
+        """Return the rows that copies belong to."""
+        if self.weight is None:
+            return self.order[copies]
+        ends = np.cumsum(self.weight[self.order])
+        return self.order[np.searchsorted(ends, copies, side="right")]
+
+    # ------------------------------------------------------------ out of bag
+
+    def check_copies(self):
+        """Complain of weights that stand for too many copies to tell which were drawn."""
+        if self.weight is not None and self.integral and self.size > MOST_COPIES:
+            raise ValueError(
+                "Out-of-bag estimates take a row of integer weight w for w rows, each in the bag "
+                f"or out of it, and at most {MOST_COPIES} of them, but sample_weight sums up to "
+                f"{self.size}: divide it by a common factor, or use cross-validation."
+            )
+
+    def copy_rows(self):
+        """Return the row that each copy belongs to, in the order of content."""
+        if self.weight is None or not self.integral:
+            return self.order.astype(np.intp)
+        return np.repeat(self.order.astype(np.intp), self.weight[self.order].astype(np.intp))
+
+    def copy_weight(self):
+        """Return the weight of each copy; None if all are one."""
+        return None if self.integral else self.weight[self.order]
+
+    def out_of_bag(self, seed):
+        """Return the copies that are out of bag for a member, in the order of content."""
+        if self.groups is not None:
+            drawn = np.bincount(self.groups, weights=self.counts(seed))
+            return np.flatnonzero((drawn[self.groups] == 0)[self.copy_rows()])
+        if not self.integral:
+            return np.flatnonzero(self.counts(seed)[self.order] == 0)
+        drawn = np.zeros(self.size, dtype=bool)
+        drawn[self._drawn_copies(seed)] = True
+        return np.flatnonzero(~drawn)
 
     # ------------------------------------------------------------ distinct rows
 
     def representatives(self):
-        """Return one row of each group of copies, in the order of their content."""
-        if self.group is None:
-            return self.order.astype(np.intp)
-        begins = np.append(True, np.diff(self.group[self.order]) > 0)
-        return self.order[begins].astype(np.intp)
+        """Return one row of each content, in the order of content."""
+        rows = self.order if self.starts is None else self.order[self.starts]
+        return rows.astype(np.intp)
 
     def sum_over_copies(self, counts):
-        """Return the sums of numbers of the rows over the groups, in the same order."""
-        if self.group is None:
-            return counts[self.order]
-        return np.bincount(self.group, weights=counts, minlength=self.n_groups)
+        """Return the sums of numbers of the rows over those of each content, in the same order."""
+        ordered = counts[self.order]
+        return ordered if self.starts is None else np.add.reduceat(ordered, self.starts)
+
+
+def hashed_uniform(base, numbers):
+    """Return random numbers from zero to one, each a function of a base and a number."""
+    bits = scramble(np.uint64(base) + numbers.astype(np.uint64) * _GOLDEN)
+    return (bits >> np.uint64(11)) * 2.0**-53

@@ -1,4 +1,4 @@
-"""Out of bag: answers equal to a slow loop, honest scores, sizes, importances."""
+"""Out of bag: answers equal to a slow loop, scores near cross-validation, sizes, importances."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from conftest import EXACT
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_friedman1
 from sklearn.ensemble import RandomForestClassifier as PeerForest
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     accuracy_score,
@@ -16,6 +17,7 @@ from sklearn.metrics import (
     r2_score,
     roc_auc_score,
 )
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -54,12 +56,11 @@ def columns_of(model):
 
 
 def slow_sums(model, X, y, answer):
-    """Return the sums of the members' answers to rows of which they drew no copy, one by one."""
-    copies = (X[:, None] == X).all(axis=2) & (y[:, None] == y)
+    """Yield the mean answers of the first members to the rows that they did not draw."""
     total, n_answers = 0, np.zeros(len(y))
     drawn = zip(model, model.estimators_samples_, columns_of(model), strict=True)
     for member, rows, columns in drawn:
-        out = ~copies[:, rows].any(axis=1)
+        out = ~np.isin(np.arange(len(y)), rows)
         answers = answer(member, X[:, columns])
         total = total + np.where(out[:, None], answers, 0)
         n_answers += out
@@ -131,9 +132,13 @@ def test_weights_are_repetitions_out_of_bag_too(rng):
     np.testing.assert_allclose(weighted.oob_score_, repeated.oob_score_, **EXACT)
     for name in ("loss", "standard_error", "coverage"):
         np.testing.assert_allclose(weighted.oob_curve_[name], repeated.oob_curve_[name], **EXACT)
-    np.testing.assert_allclose(
-        weighted.oob_decision_function_[rows], repeated.oob_decision_function_, **EXACT
-    )
+    # The answer to a row is the mean over its copies, some of which may have none.
+    shares = repeated.oob_decision_function_
+    for row in np.flatnonzero(times):
+        wanted = shares[(X[rows] == X[row]).all(axis=1)].mean(axis=0)
+        equal = np.flatnonzero((X == X[row]).all(axis=1) & (times > 0))
+        found = np.average(weighted.oob_decision_function_[equal], axis=0, weights=times[equal])
+        np.testing.assert_allclose(found, wanted, **EXACT)
     assert np.isnan(weighted.oob_decision_function_[times == 0]).all()
 
 
@@ -147,17 +152,184 @@ def test_unit_of_the_weights_does_not_matter(rng):
         np.testing.assert_allclose(first[name], second[name], **EXACT)
 
 
-@pytest.mark.parametrize("n_copies", [1, 3])
-def test_nobody_can_predict_a_coin(rng, n_copies):
+def test_nobody_can_predict_a_coin(rng):
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
-    X, y = np.repeat(X, n_copies, axis=0), np.repeat(y, n_copies)
-    rows = rng.permutation(len(y))
     for model in (RandomForestClassifier(150), BaggingClassifier(n_estimators=150)):
-        model.set_params(oob_score=True, random_state=0).fit(X[rows], y[rows])
+        model.set_params(oob_score=True, random_state=0).fit(X, y)
         # 300 different coins, though correlated by the trees
         assert abs(model.oob_score_ - 0.5) < 4 * 0.5 / np.sqrt(300)
-    if n_copies > 1:  # what happens if copies are not known as such
-        assert PeerForest(150, oob_score=True, random_state=0).fit(X, y).oob_score_ > 0.95
+
+
+# ---------------------------------------------------------------- rows that repeat
+
+
+def survivors():
+    """Return class, sex and age of all aboard the Titanic, whether they survived, and how many.
+
+    These are the 24 cells of R's table ``Titanic`` that are not empty.
+    """
+    cells = [
+        # class (crew is 4), woman, child, survived, count
+        *[(1, 0, 1, 1, 5), (2, 0, 1, 1, 11), (3, 0, 1, 0, 35), (3, 0, 1, 1, 13)],
+        *[(1, 1, 1, 1, 1), (2, 1, 1, 1, 13), (3, 1, 1, 0, 17), (3, 1, 1, 1, 14)],
+        *[(1, 0, 0, 0, 118), (1, 0, 0, 1, 57), (2, 0, 0, 0, 154), (2, 0, 0, 1, 14)],
+        *[(3, 0, 0, 0, 387), (3, 0, 0, 1, 75), (4, 0, 0, 0, 670), (4, 0, 0, 1, 192)],
+        *[(1, 1, 0, 0, 4), (1, 1, 0, 1, 140), (2, 1, 0, 0, 13), (2, 1, 0, 1, 80)],
+        *[(3, 1, 0, 0, 89), (3, 1, 0, 1, 76), (4, 1, 0, 0, 3), (4, 1, 0, 1, 20)],
+    ]
+    table = np.array(cells)
+    assert table[:, -1].sum() == 2201
+    return table[:, :3].astype(float), table[:, 3], table[:, 4]
+
+
+def coarse(rng, n=1500):
+    """Return samples of few distinct values, a probability for each, and outcomes."""
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    p = 1 / (1 + np.exp(-1.2 * (X @ [1, -1, 0.5] - 0.5)))
+    return X, p, rng.random(n) < p
+
+
+def shuffled_score(model, X, y, **how):
+    """Return the mean score of cross-validation with shuffled folds."""
+    cv = KFold(5, shuffle=True, random_state=0)
+    return cross_val_score(clone(model).set_params(oob_score=False), X, y, cv=cv, **how).mean()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(50),
+        RandomForestClassifier(50, max_samples=0.5),
+        RandomForestClassifier(50, bootstrap=False, max_samples=0.6),
+        BaggingClassifier(n_estimators=50),
+        BaggingClassifier(GaussianNB(), n_estimators=30),
+        BaggingClassifier(KNeighborsClassifier(30), n_estimators=30),
+    ],
+    ids=str,
+)
+def test_score_of_classifiers_is_near_cross_validation_though_rows_repeat(rng, model):
+    X, _, y = coarse(rng)
+    model = clone(model).set_params(random_state=0, oob_score=True).fit(X, y)
+    assert abs(model.oob_score_ - shuffled_score(model, X, y)) < 0.03
+    np.testing.assert_allclose(model.oob_curve_.loss[-1], 1 - model.oob_score_, **EXACT)
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestRegressor(50), BaggingRegressor(n_estimators=50)], ids=str
+)
+def test_score_of_regressors_is_near_cross_validation_though_rows_repeat(rng, model):
+    X, p, _ = coarse(rng)
+    y = (p + rng.normal(size=len(p)) / 3).round(1)
+    model = clone(model).set_params(random_state=0, oob_score=True).fit(X, y)
+    assert abs(model.oob_score_ - shuffled_score(model, X, y)) < 0.03
+    # The noise has variance 1/9, and there are some 23 rows in each of 64 cells.
+    np.testing.assert_allclose(model.oob_curve_.loss[-1], 1 / 9, rtol=0.1)
+
+
+def test_probabilities_out_of_bag_are_calibrated_though_rows_repeat(rng):
+    X, p, y = coarse(rng, 3000)
+    model = RandomForestClassifier(100, oob_score="neg_log_loss", random_state=0).fit(X, y)
+    assert np.mean((model.oob_decision_function_[:, 1] - p) ** 2) < 0.005
+    found = shuffled_score(model, X, y, scoring="neg_log_loss")
+    assert abs(model.oob_score_ - found) < 0.02
+
+
+def test_survivors_of_the_titanic_as_people_and_as_a_table_of_counts():
+    cells, survived, count = survivors()
+    X, y = np.repeat(cells, count, axis=0), np.repeat(survived, count)
+    model = RandomForestClassifier(100, oob_score=True, random_state=0)
+    people, table = clone(model).fit(X, y), clone(model).fit(cells, survived, sample_weight=count)
+    assert abs(people.oob_score_ - PeerForest(100, oob_score=True).fit(X, y).oob_score_) < 0.01
+    assert abs(people.oob_score_ - shuffled_score(model, X, y)) < 0.01
+    np.testing.assert_allclose(table.oob_score_, people.oob_score_, **EXACT)
+    np.testing.assert_array_equal(table.predict_proba(cells), people.predict_proba(cells))
+    chosen = people.choose_n_estimators()
+    assert people.oob_curve_.loss[chosen - 1] < 0.24  # all perish: 0.32
+
+
+def test_importance_is_that_on_new_rows_though_rows_repeat(rng):
+    X, _, y = coarse(rng, 3000)
+    model = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X[:1500], y[:1500])
+    found = model.oob_permutation_importance(X[:1500], y[:1500], random_state=0)
+    wanted = [
+        permutation_importance(tree, X[1500:], y[1500:].astype(int), random_state=0)
+        for tree in model.estimators_[:30]
+    ]
+    wanted = np.mean([tree.importances_mean for tree in wanted], axis=0)
+    np.testing.assert_allclose(found.importances_mean, wanted, atol=0.03)
+    assert wanted.min() > 0.02
+
+
+# ---------------------------------------------------------------- groups
+
+
+@pytest.mark.parametrize("model", [RandomForestClassifier(150), BaggingClassifier()], ids=str)
+def test_groups_keep_copies_out_of_a_bag_together(rng, model):
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    rows = rng.permutation(np.repeat(np.arange(300), 3))
+    X, y = X[rows], y[rows]
+    model.set_params(n_estimators=150, oob_score=True, random_state=0)
+    assert model.fit(X, y).oob_score_ > 0.95  # a member has seen copies of what it is asked
+    by_group = model.fit(X, y, oob_groups=rows)
+    assert abs(by_group.oob_score_ - 0.5) < 4 * 0.5 / np.sqrt(300)
+    answers = by_group.oob_decision_function_
+    np.testing.assert_array_equal(
+        model.fit(X, y, oob_groups="duplicates").oob_decision_function_, answers
+    )
+    names = np.char.add("patient ", rows.astype(str))
+    by_name = model.fit(X, y, oob_groups=names).oob_decision_function_
+    np.testing.assert_array_equal(by_name, answers)
+
+
+def test_duplicates_are_equal_features_whatever_the_target(rng):
+    X, y = np.repeat(rng.normal(size=(100, 3)), 2, axis=0), np.tile([0, 1], 100)
+    model = RandomForestClassifier(100, oob_score=True, random_state=0)
+    # If one of two rows of equal features but other classes is in the bag, the other is wrong.
+    assert model.fit(X, y).oob_score_ < 0.1
+    assert 0.3 < model.fit(X, y, oob_groups="duplicates").oob_score_ < 0.7
+
+
+def test_importance_takes_groups(rng):
+    X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    rows = np.repeat(np.arange(100), 3)
+    model = RandomForestClassifier(100, random_state=0).fit(X[rows], y[rows])
+    alone = model.oob_permutation_importance(X[rows], y[rows], random_state=0)
+    together = model.oob_permutation_importance(X[rows], y[rows], oob_groups=rows, random_state=0)
+    assert alone.importances_mean.min() > 0.15
+    assert np.abs(together.importances_mean).max() < 0.06
+
+
+def test_groups_without_weight_and_in_any_order(rng):
+    X, y = IRIS
+    groups, weight = np.arange(150) // 2, rng.integers(0, 3, 150)
+    model = RandomForestClassifier(60, max_samples=0.4, oob_score=True, random_state=0)
+    first = clone(model).fit(X, y, sample_weight=weight, oob_groups=groups)
+    rows = np.flatnonzero(weight)[::-1]
+    second = clone(model).fit(X[rows], y[rows], sample_weight=weight[rows], oob_groups=groups[rows])
+    np.testing.assert_allclose(first.oob_score_, second.oob_score_, **EXACT)
+    np.testing.assert_allclose(
+        first.oob_decision_function_[rows], second.oob_decision_function_, **EXACT
+    )
+
+
+def test_groups_are_validated():
+    X, y = IRIS
+    model = RandomForestClassifier(5)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, y, oob_groups=np.arange(10))
+    with pytest.raises(ValueError, match='an array or "duplicates"'):
+        model.fit(X, y, oob_groups="copies")
+
+
+def test_too_many_copies_are_refused_before_anything_is_fitted():
+    X, y = IRIS
+    model = RandomForestClassifier(10**6, oob_score=True)
+    with pytest.raises(ValueError, match="sums up to 150000000"):
+        model.fit(X, y, sample_weight=np.full(150, 10**6))
+    assert not hasattr(model, "estimators_")
+
+
+# ---------------------------------------------------------------- scores
 
 
 def test_score_may_be_a_metric_of_labels():
@@ -210,7 +382,8 @@ def test_rows_that_are_never_out_of_bag_are_left_out():
 
 def test_no_row_out_of_bag_is_no_score():
     with pytest.warns(UserWarning, match="do not have OOB scores"):
-        model = BaggingRegressor(n_estimators=2, oob_score=True).fit(np.ones((9, 1)), np.ones(9))
+        model = BaggingRegressor(n_estimators=2, max_samples=1000, oob_score=True)
+        model.fit(np.arange(9)[:, None], np.arange(9))
     assert np.isnan(model.oob_score_)
     with pytest.raises(ValueError, match="No row is out of bag"):
         model.choose_n_estimators()

@@ -1,4 +1,4 @@
-"""Resampling by content: draws that know neither the places of rows nor weights from copies."""
+"""Bootstrap samples: independent draws of copies, whatever the order of rows, weights or copies."""
 
 import pickle
 
@@ -14,6 +14,7 @@ from sklearn_sl.ensemble._resampling import (
     entry_hashes,
     row_hashes,
 )
+from sklearn_sl.theory import bootstrap_absence
 
 SETTINGS = [
     {"bootstrap": True, "max_samples": None},
@@ -235,26 +236,112 @@ def test_features_are_drawn_with_or_without_replacement():
 # ---------------------------------------------------------------- out of bag
 
 
-def test_share_out_of_bag_is_that_of_the_theorem(rng):
-    m = 50
-    resampling = Resampling(row_hashes(rng.normal(size=(m, 2)), np.zeros(m)))
-    shares = [len(resampling.out_of_bag(resampling.counts(seed))) / m for seed in range(2000)]
-    wanted = (1 - 1 / m) ** m
-    np.testing.assert_allclose(np.mean(shares), wanted, atol=4 * np.std(shares) / np.sqrt(2000))
+# Rows with few copies, with many, and weighted ones: draws are counted in another way for each.
+FEW, MANY = np.arange(60) % 20, np.arange(60) % 2
 
 
-def test_row_is_out_of_bag_if_none_of_its_copies_was_drawn(rng):
+def resampled(contents, weight=None, **settings):
+    """Return a resampling of rows with given contents."""
+    return Resampling(row_hashes(contents[:, None].astype(float), np.zeros(len(contents))), weight)
+
+
+@pytest.mark.parametrize("contents", [np.arange(60), FEW, MANY], ids=["none", "few", "many"])
+def test_share_out_of_bag_is_that_of_the_theorem(contents):
+    resampling, m = resampled(contents), 60
+    shares = [len(resampling.out_of_bag(seed)) / m for seed in range(2000)]
+    np.testing.assert_allclose(
+        np.mean(shares), bootstrap_absence(m), atol=4 * np.std(shares) / np.sqrt(2000)
+    )
+
+
+@pytest.mark.parametrize("contents", [FEW, MANY], ids=["few", "many"])
+def test_copies_of_a_row_are_drawn_independently(contents):
+    resampling, m, n_seeds = resampled(contents), 60, 4000
+    rows = resampling.copy_rows()
+    absent = np.zeros((n_seeds, m), dtype=bool)
+    for seed in range(n_seeds):
+        absent[seed, rows[resampling.out_of_bag(seed)]] = True
+    first, second = np.flatnonzero(contents == 0)[:2]
+    # The bootstrap misses two given rows with probability (1 - 2/m)^m, copies or not.
+    for pair in [(first, second), (first, first + 1)]:
+        both = (1 - 2 / m) ** m
+        share = absent[:, pair].all(axis=1).mean()
+        assert abs(share - both) < 4 * np.sqrt(both * (1 - both) / n_seeds)
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:-1], ids=str)
+@pytest.mark.parametrize("largest", [3, 60])
+def test_out_of_bag_copies_of_weighted_rows_are_those_of_repeated_ones(rng, settings, largest):
     X, y = problem(rng)
-    resampling = Resampling(row_hashes(X, y))
+    times = rng.integers(0, largest + 1, len(y))
+    used = np.flatnonzero(times)
+    rows = rng.permutation(np.repeat(np.arange(len(y)), times))
+    weighted = Resampling(row_hashes(X[used], y[used]), times[used].astype(float), **settings)
+    repeated = Resampling(row_hashes(X[rows], y[rows]), **settings)
     for seed in range(5):
-        counts = resampling.counts(seed)
-        wanted = [
-            i for i in range(len(y)) if counts[(X == X[i]).all(axis=1) & (y == y[i])].sum() == 0
-        ]
-        np.testing.assert_array_equal(resampling.out_of_bag(counts), wanted)
-        in_order = resampling.out_of_bag_in_order(counts)
-        np.testing.assert_array_equal(np.sort(in_order), wanted)
-        assert np.all(np.diff(row_hashes(X, y)[in_order].astype(object)) >= 0)
+        copies = weighted.out_of_bag(seed)
+        np.testing.assert_array_equal(copies, repeated.out_of_bag(seed))
+        first, second = used[weighted.copy_rows()[copies]], rows[repeated.copy_rows()[copies]]
+        np.testing.assert_array_equal(X[first], X[second])
+        np.testing.assert_array_equal(y[first], y[second])
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize("contents", [np.arange(60), FEW, MANY], ids=["none", "few", "many"])
+def test_out_of_bag_are_the_rows_that_were_not_drawn(contents, bootstrap):
+    hashes = row_hashes(contents[:, None].astype(float), np.zeros(60))
+    resampling = Resampling(hashes, bootstrap=bootstrap, max_samples=None if bootstrap else 40)
+    for seed in range(5):
+        out = resampling.copy_rows()[resampling.out_of_bag(seed)]
+        assert sorted(out) == np.flatnonzero(resampling.counts(seed) == 0).tolist()
+        assert len(resampling.draw(seed)) == resampling.n_draws
+        if not bootstrap:
+            assert resampling.counts(seed).max() == 1
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_cost_does_not_grow_with_the_weights(rng, bootstrap):
+    n = 30
+    hashes = row_hashes(np.arange(n)[:, None] % 25.0, np.zeros(n))
+    weight = rng.integers(1, 10, n) * (1e13 if bootstrap else 1e6)
+    resampling = Resampling(
+        hashes, weight, bootstrap=bootstrap, max_samples=None if bootstrap else 0.5
+    )
+    counts = resampling.counts(0)
+    assert counts.sum() == resampling.n_draws
+    share = resampling.n_draws / resampling.size
+    np.testing.assert_allclose(counts, share * weight, rtol=0.01)
+    with pytest.raises(ValueError, match="divide it by a common factor"):
+        resampling.check_copies()
+
+
+def test_too_large_weights_are_not_drawn_without_replacement():
+    hashes = row_hashes(np.arange(3.0)[:, None], np.zeros(3))
+    with pytest.raises(ValueError, match="below 10\\^9"):
+        Resampling(hashes, np.full(3, 1e9), bootstrap=False, max_samples=0.5)
+
+
+def test_draws_of_equal_rows_are_divided_by_their_weights():
+    hashes, weight = row_hashes(np.zeros((4, 1)), np.zeros(4)), np.array([1000.0, 1, 500, 99])
+    resampling = Resampling(hashes, weight, max_samples=7)
+    counts = sum(resampling.counts(seed) for seed in range(4000)) / 4000
+    assert resampling.counts(0).sum() == 7
+    wanted = 7 * weight / weight.sum()
+    np.testing.assert_allclose(counts, wanted, atol=4 * np.sqrt(wanted.max() / 4000))
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(60) % 4 + 1.0, np.arange(60) % 7 + 0.5])
+def test_row_is_out_of_bag_if_no_row_of_its_group_was_drawn(rng, weight):
+    groups = rng.integers(0, 30, 60)
+    hashes = row_hashes(FEW[:, None].astype(float), np.zeros(60))
+    resampling = Resampling(hashes, weight, groups=groups, max_samples=20)
+    for seed in range(5):
+        drawn = np.unique(groups[resampling.counts(seed) > 0])
+        rows = resampling.copy_rows()[resampling.out_of_bag(seed)]
+        wanted = np.flatnonzero(~np.isin(groups, drawn))
+        np.testing.assert_array_equal(np.unique(rows), wanted)
+        if weight is not None and resampling.integral:
+            np.testing.assert_array_equal(np.bincount(rows, minlength=60)[wanted], weight[wanted])
 
 
 def test_representatives_and_sums_have_one_entry_for_each_content(rng):
