@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn_sl._sklearn import Options, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
-from sklearn_sl.ensemble._resampling import row_hashes
+from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated, row_hashes
 from sklearn_sl.ensemble._weak_learners import number_learner, numbers, read_samples
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor
@@ -204,8 +204,8 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         (X, y, weight), held_out, _ = self._set_aside(X, y, weight, rng, stratify=None)
         learner = number_learner(self.estimator_, X, y, effective_n_jobs(self.n_jobs))
         weights = BoostedWeights(weight, len(y))
-        order = content_order(learner.X, y) if self.bootstrap == "content" else None
-        state = NumberRounds(learner, weights, rng, y, order, draws=bool(self.bootstrap))
+        contents = Contents(learner.X, y) if self.bootstrap == "content" else None
+        state = NumberRounds(learner, weights, rng, y, contents, draws=bool(self.bootstrap))
         reason, watcher = self._replay(state, old), self._watcher(held_out)
         self.stop_reason_ = reason or self._boost(state, watcher)
         self._keep(state, watcher)
@@ -315,22 +315,34 @@ def weighted_median(table, weight):
     return medians
 
 
-def content_order(X, y):
-    """Return an order of the samples that follows from what they are."""
-    if getattr(X, "ndim", 1) != 2:
-        X = np.asarray(X, dtype=object).reshape(len(y), -1)
-    return np.argsort(row_hashes(X, y), kind="stable")
+class Contents:
+    """An order of the samples that follows from what they are; equal ones are neighbours.
+
+    ``order`` are the rows in this order, ``starts`` the places in it of the first of equal ones.
+    """
+
+    def __init__(self, X, y):
+        if getattr(X, "ndim", 1) != 2:
+            X = np.asarray(X, dtype=object).reshape(len(y), -1)
+        hashes = row_hashes(X, y)
+        self.order = np.argsort(hashes, kind="stable")
+        ordered = hashes[self.order]
+        self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 class NumberRounds(Rounds):
     """The rounds of a regressor, which draws samples."""
 
-    def __init__(self, learner, weights, rng, y, order, draws):
+    def __init__(self, learner, weights, rng, y, contents, draws):
         super().__init__(learner, weights, rng)
-        self.y, self.order, self.draws = y, order, draws
-        own = weights.own
-        counts = own is not None and bool(np.all(own == np.rint(own)))
-        self.n_draws = int(own.sum()) if counts and order is not None else len(y)
+        self.y, self.contents, self.draws = y, contents, draws
+        self.n_draws = len(y) if contents is None else self._size()
+
+    def _size(self):
+        """Return the sum of integer weights, or the number of samples."""
+        own = self.weights.own
+        counts = own is not None and np.all(own == np.rint(own))
+        return int(own.sum()) if counts else len(self.y)
 
     def skip(self):
         if self.draws:
@@ -338,7 +350,14 @@ class NumberRounds(Rounds):
 
     def draw(self):
         """Draw rows with the weights of this round."""
-        return Draws(self.weights.mass, self.order, self.rng.random_sample(self.n_draws))
+        mass, contents = self.weights.mass, self.contents
+        if contents is None:
+            return Draws(mass, None, self.rng.random_sample(self.n_draws))
+        if self.n_draws <= MANY_COPIES * len(contents.starts):
+            return Draws(mass, contents.order, self.rng.random_sample(self.n_draws))
+        share = np.add.reduceat(mass[contents.order], contents.starts)
+        counts = self.rng.multinomial(self.n_draws, share / share.sum())
+        return CountedDraws(counts, contents.order[contents.starts], len(mass))
 
 
 class Draws:
@@ -361,6 +380,23 @@ class Draws:
         times = np.empty(len(self.below))
         ends = np.searchsorted(np.sort(self.uniform), self.below, side="left")
         times[slice(None) if self.order is None else self.order] = np.diff(ends, prepend=0)
+        return times
+
+
+class CountedDraws:
+    """How often each of some rows, of different content, was drawn; other rows were not."""
+
+    def __init__(self, counts, drawn, n_rows):
+        self.counts, self.drawn, self.n_rows = counts, drawn, n_rows
+
+    def rows(self):
+        """Return the row of each draw."""
+        return repeated(self.drawn, self.counts)
+
+    def times(self):
+        """Return how often each row was drawn."""
+        times = np.zeros(self.n_rows)
+        times[self.drawn] = self.counts
         return times
 
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_sl._threads import in_order
 from sklearn_sl.ensemble._packed_trees import is_all
+from sklearn_sl.ensemble._resampling import repeated
 from sklearn_sl.ensemble._shared_trees import TreeSet, shares_columns
 
 
@@ -258,7 +259,8 @@ def fit_member(member, X, y, weight, columns, takes_weight, params, line):
             f"{type(member).__name__} takes no sample_weight: use bootstrap=True, which draws rows "
             "by their weights, or integer weights."
         )
-    rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+    row_bytes = 0 if sp.issparse(X) else X.itemsize * X.shape[1]
+    rows = repeated(np.arange(len(weight)), weight, row_bytes)
     params = {
         name: rows_of(value, rows) if is_per_row(value, len(weight)) else value
         for name, value in params.items()

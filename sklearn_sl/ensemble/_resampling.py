@@ -262,12 +262,7 @@ class Resampling:
         """Return the rows that a member draws, as often as it draws them."""
         if not self.resamples:
             return np.arange(self.n_rows)
-        check_memory(
-            np.dtype(np.intp).itemsize * self.n_draws,
-            "estimators_samples_",
-            "divide sample_weight by a common factor.",
-        )
-        return np.repeat(np.arange(self.n_rows), self.counts(seed).astype(np.intp))
+        return repeated(np.arange(self.n_rows), self.counts(seed))
 
     def _by_weight(self, seed):
         """Draw rows with probabilities in the proportion of fractional weights."""
@@ -401,3 +396,16 @@ def hashed_uniform(base, numbers):
     """Return random numbers from zero to one, each a function of a base and a number."""
     bits = scramble(np.uint64(base) + numbers.astype(np.uint64) * _GOLDEN)
     return (bits >> np.uint64(11)) * 2.0**-53
+
+
+def repeated(rows, times, row_bytes=0):
+    """Return the numbers of rows, each as often as a weight says, if there is memory for them.
+
+    ``row_bytes`` is the memory that each row takes besides its number.
+    """
+    check_memory(
+        (np.dtype(np.intp).itemsize + row_bytes) * times.sum(),
+        "Repeating rows as often as sample_weight says",
+        "divide sample_weight by a common factor, or choose members that take sample_weight.",
+    )
+    return np.repeat(rows, times.astype(np.intp))

@@ -604,6 +604,19 @@ def test_rounds_do_not_depend_on_order_or_repetition(rng, member):
     np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
 
 
+@pytest.mark.parametrize("member", [None, KNeighborsRegressor()], ids=str)
+@pytest.mark.parametrize("largest", [4, 60])  # few copies of a row, or many
+def test_draws_of_regressors_do_not_depend_on_order_or_repetition(rng, largest, member):
+    X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 3, 60) / 4
+    times = rng.integers(1, largest + 1, 60)
+    model = AdaBoostRegressor(member, n_estimators=5, random_state=0)
+    weighted = clone(model).fit(X, y, times)
+    rows = rng.permutation(np.repeat(np.arange(60), times))
+    repeated = clone(model).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.estimator_weights_, repeated.estimator_weights_, **EXACT)
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), **EXACT)
+
+
 def test_scale_of_the_weights_does_not_matter(rng):
     X, y = two_moons_or_so()
     weight = rng.exponential(size=len(y))

@@ -40,6 +40,19 @@ def counts_of(model, n_samples):
 # ---------------------------------------------------------------- the mean of members
 
 
+def test_cost_does_not_grow_with_the_weights_unless_members_need_copies(rng):
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
+    weight = np.full(50, 1e12)
+    for member in (None, GaussianNB()):
+        model = BaggingClassifier(member, n_estimators=3, random_state=0)
+        model.fit(X, y, sample_weight=weight)
+        # With so many copies of each row a bootstrap sample is nearly the training set.
+        counts = model._resamplings[0].counts(model._seeds[0])
+        np.testing.assert_allclose(counts, weight, rtol=1e-4)
+    with pytest.raises(ValueError, match="divide sample_weight by a common factor"):
+        BaggingClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=weight)
+
+
 @pytest.mark.parametrize("member", [None, DecisionTreeClassifier(max_depth=3), OtherTree()])
 def test_bagging_is_the_mean_of_trees_fitted_to_the_counts(member):
     X, y = IRIS
