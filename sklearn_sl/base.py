@@ -8,6 +8,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
 from sklearn_sl._sklearn import CallbackSupportMixin
+from sklearn_sl._state import check_state
 
 __all__ = ["EstimatorMixin"]
 
@@ -16,8 +17,9 @@ class EstimatorMixin(CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
 
     Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was
-    pickled by another version of the package says so when it is loaded. To be
-    placed first among the bases.
+    pickled by another version of the package says so when it is loaded. A model
+    whose state does not hold together raises a ValueError when it is loaded; hook:
+    ``_check_state()``. To be placed first among the bases.
     """
 
     def __getstate__(self):
@@ -36,6 +38,8 @@ class EstimatorMixin(CallbackSupportMixin):
                 stacklevel=2,
             )
         super().__setstate__(state)
+        if hasattr(self, "_check_state"):
+            check_state(self)
 
 
 def class_factors(class_weight, y, weight):

@@ -61,9 +61,9 @@ class AveragingMixin(OutOfBagMixin):
         # What follows from the members is left out.
         return {name: v for name, v in super().__getstate__().items() if name != "_packed"}
 
-    def __setstate__(self, state):
-        super().__setstate__(state)
+    def _check_state(self):
         if "estimators_" in vars(self):
+            # This fails if members do not go together.
             self._packed = self._pack()
 
     # ------------------------------------------------------------ fitting

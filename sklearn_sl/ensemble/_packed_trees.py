@@ -38,6 +38,7 @@ class PackedTrees:
     def __init__(self, trees, tables, columns, kind=None):
         self.trees, self.columns, self.kind = trees, columns, kind
         self.n_answers = tables[0].shape[1]
+        self.n_features = 1 + max(last_column(*pair) for pair in zip(trees, columns, strict=True))
         # Categories and surrogates need more than a comparison.
         self.tables = None
         if not all(tree._simple for tree in trees):
@@ -80,6 +81,8 @@ class PackedTrees:
 
     def sums(self, X, n_threads=1):
         """Return the sums over the trees of the answers to samples, in the order of the trees."""
+        if X.shape[1] < self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but trees look at {self.n_features}.")
         total = np.zeros((len(X), self.n_answers))
 
         def add(rows, over):
@@ -107,6 +110,13 @@ class PackedTrees:
     def _add_one_by_one(self, X, total):
         for tree, table, columns in zip(self.trees, self.tables, self.columns, strict=True):
             total += table.take(tree._leaves(features_of(X, columns)), axis=0)
+
+
+def last_column(tree, columns):
+    """Return the last of the columns that a tree looks at, if they are as many as it knows."""
+    if len(columns) != tree.n_features or np.min(columns) < 0:
+        raise ValueError(f"A tree knows {tree.n_features} features, which are not {columns}.")
+    return int(np.max(columns))
 
 
 def slices(n, step):

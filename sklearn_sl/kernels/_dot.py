@@ -65,6 +65,8 @@ def dot(X, Y, out):
 def compare_pairs(X, Y, out, *, distances):
     """Write ``x't`` or ``-||x - t||**2`` of dense rows, each as if its pair were the only one."""
     X, Y = (np.ascontiguousarray(Z, dtype=np.float64) for Z in (X, Y))
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"There are rows of {X.shape[1]} and of {Y.shape[1]} features.")
     plain = out.dtype == np.float64 and out.strides[-1] == out.itemsize
     values = out if plain else np.empty(out.shape)
     _pairs.compare(X, Y, distances, np.zeros((X.shape[1], _pairs.LANES)), values)

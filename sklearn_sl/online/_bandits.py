@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._state import check_number, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _bandit_replay
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, ucb1_bound
@@ -93,6 +94,18 @@ class BanditMixin:
         self._pending = None
         self._seed(random_state)
         self._begin_arms(n_arms)
+
+    def _check_state(self):
+        if "n_rounds_" not in vars(self):
+            return
+        n_arms = check_number(self, "n_arms_", 1)
+        check_number(self, "n_rounds_", 0)
+        check_shape(self, "n_pulls_", (n_arms,), np.longlong)
+        check_shape(self, "_tail", (_bandit_replay.TAIL,))
+        for name in self._mutable if self._totals is None else ("_totals", *self._mutable):
+            check_shape(self, name, (n_arms,))
+        if self._pending is not None:
+            check_number(self, "_pending", 0, n_arms - 1)
 
     def _seed(self, random_state):
         """Set what random numbers are drawn from."""

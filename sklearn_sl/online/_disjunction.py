@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _literals
 from sklearn_sl.online._finite import ClassAnswersMixin, dense
@@ -750,6 +751,15 @@ class DisjunctionWeightedMajority(
         self.experts_ = self._all_experts(n, k)
         self._mistakes = np.zeros((len(self.classes_) - 1, n_experts), dtype=np.int64)
 
+    def _check_arrays(self):
+        began = self._began_with
+        check_shape(self, "experts_", (None, began["n_literals"]), np.int32)
+        n_experts = check_number(self.experts_, "size", 1) // self.experts_.shape[1]
+        n_literals = (1 + began["literals"]) * self.n_features_in_
+        check_entries(self.experts_, "experts_", 0, n_literals - 1)
+        check_shape(self, "_mistakes", (len(self.classes_) - 1, n_experts), np.int64)
+        check_entries(self._mistakes, "_mistakes", 0, self.n_trials_)
+
     def _all_experts(self, n, k):
         """Return the literals of all disjunctions."""
         choices = itertools.chain.from_iterable(itertools.combinations(range(n), k))
@@ -763,6 +773,7 @@ class DisjunctionWeightedMajority(
         return self.experts_.size + 2 * self._mistakes.size
 
     def _trials(self, X, codes, answers):
+        self._check_fixed()
         bits = dense(X) >= self.threshold
         return _literals.vote(
             (_literal_bits(bits) if self.literals else bits).view(np.uint8),
@@ -902,6 +913,11 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
         self._kept = np.ones((n_conjunctions, X.shape[1], 2), dtype=np.uint8)
         self._kept[:, :, 1] = self.literals
         self._n_denied = np.zeros(n_conjunctions, dtype=np.intp)
+
+    def _check_arrays(self):
+        n_conjunctions = len(self.classes_) - 1
+        check_shape(self, "_kept", (n_conjunctions, self.n_features_in_, 2), np.uint8)
+        check_shape(self, "_n_denied", (n_conjunctions,), np.intp)
 
     def _trials(self, X, codes, answers):
         bits = dense(X) >= self.threshold

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._sklearn import Interval
+from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _multiplicative
 from sklearn_sl.online._linear import ClassScoresMixin, LinearScoresMixin
@@ -177,6 +178,12 @@ class EllipsoidClassifier(
         self._factors = np.tile(np.eye(d), (n_vectors, 1, 1))
         self._tails = np.zeros((n_vectors, _multiplicative.ELLIPSOID_TAIL))
         self._tails[:, FACTOR_SCALE] = 1.0
+
+    def _check_arrays(self):
+        n_vectors, d = self._n_vectors(), self.n_features_in_ + self._began_with["fit_intercept"]
+        check_shape(self, "_centers", (n_vectors, d))
+        check_shape(self, "_factors", (n_vectors, d, d))
+        check_shape(self, "_tails", (n_vectors, _multiplicative.ELLIPSOID_TAIL))
 
     def _play(self, X, codes):
         d = self._centers.shape[1]

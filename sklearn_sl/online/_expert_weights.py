@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklearn_sl._state import CheckedState, check_number, check_shape
 from sklearn_sl.online import _aggregating
 from sklearn_sl.online._protocol import running_sum
 from sklearn_sl.theory._experts import fixed_share_bound, horizon_rate
@@ -12,14 +13,17 @@ FAR = 1000.0
 NOTHING, NO_HISTORY = np.empty(0), np.empty((0, 0))
 # Positive parts below this would not keep all weights within the range of numbers.
 SMALLEST_PART = 1e-100
+# Nobody sees the end of more epochs, each of which is twice as long as the one before.
+MOST_EPOCHS = 62
 
 
-class WeightState:
+class WeightState(CheckedState):
     """Weights of ``n`` experts, and what each of them has lost.
 
     ``charged`` adds up what experts were charged while they slept, ``absent`` what the learner
     lost meanwhile. Hooks: ``_compiled()`` returns the compiled weights, which change the arrays
-    that ``_arrays`` names; ``log_weights()`` and ``_all_losses()`` read them.
+    that ``_arrays`` names, and ``_check_arrays(width)`` complains of them, where ``width`` is the
+    padded number of experts; ``log_weights()`` and ``_all_losses()`` read them.
     """
 
     _arrays = ()
@@ -30,6 +34,12 @@ class WeightState:
         self.n_experts = n_experts
         self.charged, self.absent = np.zeros(n_experts), np.zeros(n_experts)
         self.n_trials, self.squares = 0, 0.0
+
+    def _check_state(self):
+        n = check_number(self, "n_experts", 1)
+        check_shape(self, "charged", (n,))
+        check_shape(self, "absent", (n,))
+        self._check_arrays(len(_aggregating.padded(self.charged, 0.0)))
 
     def copy(self):
         """Return a state that can go on alone."""
@@ -113,6 +123,10 @@ class ExponentialState(WeightState):
         self.tail = np.zeros(_aggregating.TAIL)
         self.tail[LEAST] = self.charged.min()
 
+    def _check_arrays(self, width):
+        check_shape(self, "costs", (width,))
+        check_shape(self, "tail", (_aggregating.TAIL,))
+
     @property
     def eta(self):
         """The learning rate."""
@@ -175,6 +189,12 @@ class DoublingState(ExponentialState):
         self.past, self.bound = np.zeros(n_experts), 0.0
         self._eta = self._rate()
 
+    def _check_arrays(self, width):
+        super()._check_arrays(width)
+        check_shape(self, "past", (self.n_experts,))
+        check_number(self, "epoch", 0, MOST_EPOCHS)
+        check_number(self, "n_trials", 0, 2**self.epoch - 1)
+
     def _rate(self):
         return float(horizon_rate(2**self.epoch, self.n_experts)) / self.scale
 
@@ -214,6 +234,10 @@ class FixedShareState(WeightState):
         self.tail = np.zeros(_aggregating.TAIL)
         self.tail[LEFT] = 1.0
 
+    def _check_arrays(self, width):
+        check_shape(self, "state", (2, width))
+        check_shape(self, "tail", (_aggregating.TAIL,))
+
     def _compiled(self):
         return _aggregating.FixedShareWeights(
             self.n_experts, self.eta, self.alpha, self.state, self.tail
@@ -246,6 +270,11 @@ class VariableShareState(WeightState):
         self.costs = _aggregating.padded(self.charged, np.inf)
         self.sums = _aggregating.padded(self.charged, 0.0)
         self.tail = np.zeros(_aggregating.TAIL)
+
+    def _check_arrays(self, width):
+        for name in ("costs", "sums"):
+            check_shape(self, name, (width,))
+        check_shape(self, "tail", (_aggregating.TAIL,))
 
     def _compiled(self):
         return _aggregating.VariableShareWeights(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl.online import _aggregating
-from sklearn_sl.online._expert_weights import NO_HISTORY
+from sklearn_sl.online._expert_weights import NO_HISTORY, WeightState
 from sklearn_sl.online._finite import dense
 from sklearn_sl.online._mixable import LARGEST_RATE, LOSSES
 from sklearn_sl.online._protocol import (
@@ -88,6 +88,12 @@ class ExpertsMixin(OnlineMixin):
                 "The columns of X are experts, or estimators are: start afresh to change it, with "
                 "fit or with a clone."
             )
+
+    def _check_arrays(self):
+        experts = getattr(self, "estimators_", None)
+        n_experts = self.n_features_in_ if experts is None else len(experts)
+        if not isinstance(self._state, WeightState) or self._state.n_experts != n_experts:
+            raise ValueError(f"There must be weights for {n_experts} experts.")
 
     def _copy_state(self):
         super()._copy_state()

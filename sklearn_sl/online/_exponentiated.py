@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _multiplicative, _sweeps
 from sklearn_sl.online._linear import (
@@ -115,6 +116,14 @@ class ExponentiatedMixin(LinearScoresMixin):
         for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
             _multiplicative.weigh(*state, self.signed)
         self.regret_ = self.comparator_ = None
+
+    def _check_arrays(self):
+        began, n_vectors = self._began_with, self._n_vectors()
+        n_weights = self.n_features_in_ + began["fit_intercept"]
+        for name in ("_sums", "_weights"):
+            check_shape(self, name, (n_vectors, n_weights))
+        check_shape(self, "_masses", (n_vectors, n_weights if began["signed"] else 0))
+        check_shape(self, "_tails", (n_vectors, _multiplicative.GRADIENT_TAIL))
 
     def _play_one(self, rows, targets, k, scores):
         """Play trials with weight vector ``k``; return how many."""

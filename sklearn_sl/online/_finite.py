@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _version_space
 from sklearn_sl.online._protocol import SAMPLES, SLICE, OnlineClassifierMixin, take_slice
@@ -135,6 +136,14 @@ class VersionSpaceMixin(ClassAnswersMixin):
         self._tail = np.zeros(_version_space.TAIL, dtype=np.intp)
         self._tail[N_LEFT] = n_hypotheses
 
+    def _check_arrays(self):
+        n_hypotheses = len(check_shape(self, "_all", (None,), np.intp))
+        check_shape(self, "_left", (n_hypotheses,), np.intp)
+        for name in ("_all", "_left"):
+            check_entries(getattr(self, name), name, 0, n_hypotheses - 1)
+        tail = check_shape(self, "_tail", (_version_space.TAIL,), np.intp)
+        check_entries(tail[N_LEFT], "_tail", 1, n_hypotheses)
+
     def _check_hypotheses(self):
         if not self.hypotheses:
             raise ValueError("hypotheses is empty: there must be one at least.")
@@ -145,8 +154,14 @@ class VersionSpaceMixin(ClassAnswersMixin):
                 )
 
     def _trials(self, X, codes, answers):
+        advice = self._advice(X)
+        if advice.shape[1] != len(self._all):
+            raise ValueError(
+                f"There are {advice.shape[1]} hypotheses, but there were {len(self._all)}: start "
+                "afresh, with fit or with a clone."
+            )
         return _version_space.sweep(
-            self._advice(X),
+            advice,
             codes,
             self.threshold if self.hypotheses is None else 0.5,
             self._majority,

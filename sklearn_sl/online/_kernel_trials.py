@@ -8,6 +8,7 @@ from scipy import linalg
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, as_objects, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl.kernels._base import (
     encode,
     encode_checked,
@@ -26,6 +27,8 @@ RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
 BLOCK, VALUES = 15 * _kernel_sweeps.LANES, 2**21
 # How many additions a sweep makes before it returns, a few hundredths of a second.
 ADDITIONS = 2**25
+# Numbers up to this are counted exactly.
+LARGEST_COUNT = 2**53
 # The most kernel values that the passes of a fit share.
 TABLE = 2**22
 
@@ -80,6 +83,26 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         self._norms, self._tail = np.zeros(n_scores), np.zeros(_kernel_sweeps.TAIL)
         self._gram = self._inverse = np.zeros((0, 0))
         self._place = 0
+
+    def _check_arrays(self):
+        n_scores, n_vectors = self._n_vectors(), len(check_shape(self, "_ids", (None,), np.intp))
+        check_shape(self, "_coef", (n_scores, n_vectors))
+        check_shape(self, "_sums", (n_scores, n_vectors if self._averages else 0))
+        check_shape(self, "_norms", (n_scores,))
+        check_shape(self, "_tail", (_kernel_sweeps.TAIL,))
+        check_entries(self._tail[N_LOST:], "_tail", 0, LARGEST_COUNT)
+        check_number(self, "_place", 0)
+        if self._budget != -1:
+            check_number(self, "_budget", max(n_vectors, 1))
+        for name in ("_gram", "_inverse"):
+            size = len(getattr(self, name)) if self._projects else 0
+            check_shape(self, name, (size, size))
+        if self.kernel_ is not None and self._vectors.shape[0] != n_vectors:
+            raise ValueError(f"There must be {n_vectors} vectors.")
+        if self.kernel_ is None:
+            check_entries(self._ids, "_ids", 0, self.n_features_in_ - 1)
+        elif sp.issparse(self._vectors):
+            self._vectors.check_format(full_check=True)
 
     def _fit_passes(self, X, codes, max_iter):
         if self._precomputed:

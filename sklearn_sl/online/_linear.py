@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._state import check_shape
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._protocol import (
     BEYOND,
@@ -120,6 +121,13 @@ class AdditiveMixin(LinearScoresMixin):
         self._tails[:, SCALE] = 1.0
         # Intercepts and their sums, for the sweep that changes all vectors at once.
         self._biases = np.zeros((2, n_vectors))
+
+    def _check_arrays(self):
+        n_vectors, n_features = self._n_vectors(), self.n_features_in_
+        check_shape(self, "_weights", (n_vectors, n_features))
+        check_shape(self, "_sums", (n_vectors, (0, n_features)))
+        check_shape(self, "_tails", (n_vectors, _sweeps.TAIL))
+        check_shape(self, "_biases", (2, n_vectors))
 
     def _play_one(self, rows, targets, weight, loss, rule, k, scores):
         """Play trials with weight vector ``k``; return how many."""

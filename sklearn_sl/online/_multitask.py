@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _circadian
 from sklearn_sl.online._protocol import OnlineClassifierMixin
@@ -232,6 +233,14 @@ class SwitchingMultitaskExperts(
         self._trust = np.zeros((n_experts + lanes - 1) // lanes * lanes)
         self._trust[:n_experts] = 1 / n_experts
         self.tasks_, self._awake = np.empty(0), np.empty((0, len(self._trust)))
+
+    def _check_arrays(self):
+        n_experts = self.n_features_in_ - (self._began_with["task_feature"] is not None)
+        lanes = _circadian.LANES
+        n_places = (n_experts + lanes - 1) // lanes * lanes
+        check_shape(self, "_trust", (n_places,))
+        n_tasks = len(check_shape(self, "tasks_", (None,)))
+        check_shape(self, "_awake", (n_tasks, n_places))
 
     def _most_switches(self, n_trials, n_tasks):
         """Return how many switches there can be, of those that are expected."""

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _aggregating, _posteriors
 from sklearn_sl.online._expert_weights import WeightState, normal
@@ -50,6 +51,16 @@ def block_of_age(age, n_past):
             return youngest, youngest + size - 1
         youngest += n_blocks * size
         n_past, size = (n_past - n_blocks) // 2, 2 * size
+
+
+def block_sizes(n_past):
+    """Return the sizes of the blocks of so many trials, the oldest first."""
+    sizes, size = [], 1
+    while n_past:
+        n_blocks = 2 - n_past % 2
+        sizes = [size] * n_blocks + sizes
+        n_past, size = (n_past - n_blocks) // 2, 2 * size
+    return sizes
 
 
 def sequence_complexity(experts, n_experts, alpha, past, decay):
@@ -97,6 +108,21 @@ class PastPosteriorState(WeightState):
         self.blocks, self.sizes = np.zeros((1, len(start))), np.zeros(1, dtype=np.longlong)
         self.counts = np.zeros(2, dtype=np.longlong)
         self.masses = np.zeros(1)
+
+    def _check_arrays(self, width):
+        check_shape(self, "state", (_posteriors.N_ROWS, width))
+        n_rows = len(check_shape(self, "blocks", (None, width)))
+        check_shape(self, "sizes", (n_rows,), np.longlong)
+        n_past, n_blocks = check_shape(self, "counts", (2,), np.longlong)
+        check_shape(self, "masses", (None,))
+        check_entries(n_past, "counts", 0, np.inf)
+        check_entries(n_blocks, "counts", 0, n_rows)
+        if not n_rows:
+            raise ValueError("There must be a block.")
+        if KINDS[self.past] == _posteriors.DECAYING and (
+            self.sizes[:n_blocks].tolist() != block_sizes(int(n_past))
+        ):
+            raise ValueError(f"The sizes of blocks do not belong to a past of {n_past} trials.")
 
     def play(self, losses, *args):
         if self.past == "decaying":

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Progress, fit_context
+from sklearn_sl._state import check_number
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._rows import dense_rows, sparse_rows
 
@@ -127,7 +128,8 @@ class OnlineMixin:
     - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
       if there is no such pass;
     - ``_finish()`` sets the attributes that follow from the state;
-    - ``_predictions(answers)`` returns what ``predict`` would have said.
+    - ``_predictions(answers)`` returns what ``predict`` would have said;
+    - ``_check_arrays()`` complains of a state that compiled trials cannot go on with.
 
     ``_mutable`` names the attributes that ``_play`` changes in place, ``_fixed`` the parameters
     that the state is made for: who wants others starts afresh. ``_width`` is the number of weight
@@ -139,6 +141,14 @@ class OnlineMixin:
     _width = 1
     # Answers, where somebody asked for them.
     _heard = None
+
+    def _check_state(self):
+        if "n_trials_" in vars(self):
+            check_number(self, "n_trials_", 0)
+            self._check_arrays()
+
+    def _check_arrays(self):
+        pass
 
     def _begin_account(self):
         self.n_trials_, self.cumulative_loss_ = 0, 0.0

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _version_space
 from sklearn_sl.online._finite import WHEN_EMPTY, ClassAnswersMixin
@@ -175,6 +176,11 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
             np.array([-1, 2 * self.n_steps + 1], dtype=np.int64), (n_thresholds, 1)
         )
         self._n_empty = np.zeros(n_thresholds, dtype=np.intp)
+
+    def _check_arrays(self):
+        n_thresholds = len(self.classes_) - 1
+        check_shape(self, "_ends", (n_thresholds, 2), np.int64)
+        check_shape(self, "_n_empty", (n_thresholds,), np.intp)
 
     def _places(self, X):
         """Return the nearest points of the grid."""

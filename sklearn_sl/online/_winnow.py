@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._feature_maps import literals_of
 from sklearn_sl.online import _multiplicative
@@ -285,6 +286,13 @@ class Winnow(
         self._weights = np.full_like(self._sums, 0.0 if self.balanced else 1.0)
         self._tail = np.zeros(_multiplicative.WINNOW_TAIL)
         self.bound_ = self.comparator_ = None
+
+    def _check_arrays(self):
+        began = self._began_with
+        n_weights = (1 + began["literals"]) * self.n_features_in_ + began["fit_intercept"]
+        for name in ("_sums", "_weights"):
+            check_shape(self, name, (self._n_vectors(), n_weights))
+        check_shape(self, "_tail", (_multiplicative.WINNOW_TAIL,))
 
     def _go_on(self, X, y, classes=None):
         super()._go_on(X, y, classes)

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape
 from sklearn_sl._threads import in_order
 from sklearn_sl.tree import _descend, _prune
 
@@ -30,9 +31,10 @@ competitor_dtype = np.dtype(
         ("improvement", np.float64),
     ]
 )
+RIVALS = {"surrogates": surrogate_dtype, "competitors": competitor_dtype}
 
 
-class Tree:
+class Tree(CheckedState):
     """A binary tree as parallel arrays, one entry per node; node 0 is the root.
 
     The arrays have the names and meanings of scikit-learn's trees, so that its functions for
@@ -91,8 +93,68 @@ class Tree:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        super().__setstate__(state)
         self._pack()
+
+    def _check_state(self):
+        """Complain unless a descent stays within the arrays, and comes to an end."""
+        check_number(self, "n_features", 1)
+        check_number(self, "n_outputs", 1)
+        self._check_shapes()
+        split = np.flatnonzero(self.children_left != LEAF)
+        self._check_children(split)
+        check_entries(self.feature[split], "feature", 0, self.n_features - 1)
+        self._check_subsets(self.subset, "subset")
+        for name in ("surrogates", "competitors"):
+            self._check_rivals(name)
+        self._check_subsets(self.surrogates["subset"], "surrogates")
+
+    def _check_shapes(self):
+        n = check_shape(self, "children_left", (None,), np.int64).size
+        if n == 0:
+            raise ValueError("A tree must have a node.")
+        for name in ("children_right", "feature", "depth", "n_node_samples", "subset"):
+            check_shape(self, name, (n,), np.int64)
+        for name in NODE_FLOATS:
+            check_shape(self, name, (n,))
+        check_shape(self, "missing_go_to_left", (n,), np.uint8)
+        check_shape(self, "subsets", (None,), np.int32)
+        n_classes = check_shape(self, "n_classes", (self.n_outputs,), np.intp)
+        check_entries(n_classes, "n_classes", 1, np.inf)
+        check_shape(self, "value", (n, self.n_outputs, n_classes.max()))
+
+    def _check_children(self, split):
+        """Complain unless each node but the root is the child of one node before it."""
+        left, right = self.children_left[split], self.children_right[split]
+        children = np.sort(np.concatenate([left, right]))
+        if not np.array_equal(children, np.arange(1, self.node_count)):
+            raise ValueError("children_left and children_right must name each node once.")
+        if np.count_nonzero(self.children_right != LEAF) != len(split):
+            raise ValueError("A node must have two children, or none.")
+        if (np.minimum(left, right) <= split).any():
+            raise ValueError("Children must come after their parents.")
+        deeper = self.depth[split] + 1
+        if (
+            self.depth[0]
+            or (self.depth[left] != deeper).any()
+            or (self.depth[right] != deeper).any()
+        ):
+            raise ValueError("The depth of a node must be one more than that of its parent.")
+
+    def _check_subsets(self, subset, name):
+        """Complain of subsets that begin, or end, outside of ``subsets``."""
+        check_entries(subset, f"the subsets of {name}", -1, len(self.subsets) - 1)
+        begin = subset[subset >= 0]
+        counts = self.subsets[begin].astype(np.int64)
+        check_entries(counts, "the sizes of subsets", 0, len(self.subsets))
+        check_entries(begin + counts, "the ends of subsets", 0, len(self.subsets) - 1)
+
+    def _check_rivals(self, name):
+        rivals = check_shape(self, name, (None,), RIVALS[name])
+        check_entries(rivals["node"], f"the nodes of {name}", 0, self.node_count - 1)
+        check_entries(rivals["feature"], f"the features of {name}", 0, self.n_features - 1)
+        if (np.diff(rivals["node"]) < 0).any():
+            raise ValueError(f"The {name} must be sorted by node.")
 
     def _pack(self):
         """Lay out the nodes for the descent."""
@@ -186,6 +248,7 @@ class Tree:
         return self._leaves(X, n_threads).astype(np.intp)
 
     def _leaves(self, X, n_threads=1):
+        self._check_width(X)
         leaf = np.empty(len(X), dtype=np.int32)
 
         def send(rows, over):
@@ -199,8 +262,13 @@ class Tree:
             pass
         return leaf
 
+    def _check_width(self, X):
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but the tree knows {self.n_features}.")
+
     def apply_path(self, X, alphas):
         """Return where each sample ends in the trees pruned at ``alphas``, which increase."""
+        self._check_width(X)
         leaf = np.empty((len(X), len(alphas)), dtype=np.int32)
         _descend.apply_path(X, self._nodes, self._unknowns, self.collapse, alphas, leaf)
         return leaf
@@ -249,21 +317,24 @@ class Tree:
         return Tree(**arrays)
 
 
-NODE_ARRAYS = (
+NODE_FLOATS = (
     "mass",
+    "threshold",
+    "impurity",
+    "weighted_n_node_samples",
+    "improvement",
+    "risk",
+    "collapse",
+)
+NODE_ARRAYS = (
+    *NODE_FLOATS,
     "depth",
     "children_left",
     "children_right",
     "feature",
-    "threshold",
     "missing_go_to_left",
-    "impurity",
     "n_node_samples",
-    "weighted_n_node_samples",
     "value",
-    "improvement",
-    "risk",
-    "collapse",
     "subset",
 )
 

@@ -1,0 +1,82 @@
+"""Checks of a state that comes from outside: by pickle, joblib, skops or ``copy``.
+
+Compiled code trusts the arrays of a fitted model: a wrong index would read, or write, memory that
+belongs to something else. A model file may be damaged, or made to do harm. So whoever hands arrays
+to compiled code looks through them once, when its state is set; predictions cost nothing more.
+"""
+
+from numbers import Integral
+
+import numpy as np
+
+
+class CheckedState:
+    """Objects that look through their state when it is set.
+
+    Hook: ``_check_state()`` raises an error about what is wrong.
+    """
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        check_state(self)
+
+
+def check_state(owner):
+    """Let an object look through its state; whatever it stumbles over is damage."""
+    try:
+        owner._check_state()
+    except Exception as error:
+        raise ValueError(
+            f"The model is damaged: the state of a {type(owner).__name__} is not valid. {error} "
+            "Load an intact copy of the file, or fit the model again."
+        ) from error
+
+
+def check_number(owner, name, low, high=np.inf):
+    """Complain of an attribute that is no integer from ``low`` to ``high``; return it."""
+    number = getattr(owner, name)
+    if not isinstance(number, Integral) or not low <= number <= high:
+        raise ValueError(f"{name} must be an integer between {low} and {high}, not {number!r:.80}.")
+    return int(number)
+
+
+def check_shape(owner, name, shape, dtype=np.float64):
+    """Complain of an attribute that is no array of this shape and type; return it.
+
+    A size that is None may be any, one that is a tuple any of these.
+    """
+    array = getattr(owner, name)
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name} must be an array, not a {type(array).__name__}.")
+    if array.dtype != dtype or array.ndim != len(shape) or not all(map(fits, array.shape, shape)):
+        raise ValueError(
+            f"{name} must be an array of {np.dtype(dtype)} of the shape {shape}, not of "
+            f"{array.dtype} of the shape {array.shape}."
+        )
+    return array
+
+
+def fits(size, wanted):
+    """Return whether a size is the one that is wanted, or one of those."""
+    return wanted is None or (size in wanted if isinstance(wanted, tuple) else size == wanted)
+
+
+def check_entries(entries, name, low, high):
+    """Complain of entries of an array that are not from ``low`` to ``high``."""
+    if not entries.size:
+        return
+    least, most = entries.min(), entries.max()
+    if not (low <= least and most <= high):
+        raise ValueError(
+            f"The entries of {name} must lie between {low} and {high}, but there are entries "
+            f"between {least} and {most}."
+        )
+
+
+def check_sparse(owner, name, shape):
+    """Complain of an attribute that is no sparse array of this shape with indices within it."""
+    matrix = getattr(owner, name)
+    if len(matrix.shape) != len(shape) or not all(map(fits, matrix.shape, shape)):
+        raise ValueError(f"{name} must be of the shape {shape}, not {matrix.shape}.")
+    matrix.check_format(full_check=True)
+    return matrix
