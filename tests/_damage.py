@@ -1,12 +1,12 @@
 """Damaged model files: what a fitted model becomes if a number or an array of its pickle changes.
 
-A damaged model may answer wrongly or raise an error, but must not crash the interpreter, hang, or
-ask for memory without end. Run as a script, this file loads the damaged models of a file one by
-one and asks them all that a model can be asked; it says which one it is about to load, so that the
-process that started it knows whom to blame.
+A damaged model may raise an error or answer wrongly, but must not crash the interpreter, hang, or
+ask for memory without end. Run as a script, this file loads damaged models one after the other in a
+child process, asks them all that a model can be asked, and says how each of them ended.
 """
 
 import collections
+import ctypes
 import faulthandler
 import io
 import itertools
@@ -17,15 +17,21 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from sklearn_sl._discovery import public_modules
 
 FAR = 10**8
 MOST_MEMORY = 3 * 2**30
+# What no damage may lead to; a crash and a hang end the process.
+FORBIDDEN = (MemoryError, SystemError, RecursionError)
+# The module is named: as a script it has another name.
 Case = collections.namedtuple("Case", "name pickled X y", module="_damage")
 
 
@@ -33,125 +39,140 @@ Case = collections.namedtuple("Case", "name pickled X y", module="_damage")
 
 
 class Damager(pickle._Pickler):
-    """Pickles a model with one of its numbers or arrays, that of this ``number``, changed.
+    """Pickles a model and lists its numbers and arrays, one of which may be changed.
 
-    ``change`` is a function of the number or array. What belongs to scikit-learn, or to the random
-    generators of NumPy, stays as it is: it is not ours to check.
+    What belongs to scikit-learn, or to the random generators of NumPy, stays as it is: it is not
+    ours to check.
+
+    Parameters
+    ----------
+    file : file
+        Where to write.
+
+    place : int, default=None
+        The place of the number or array that is changed, in the order of the pickle.
+
+    change : callable, default=None
+        What is made of it.
+
+    Attributes
+    ----------
+    found : list of (str, object)
+        The numbers and arrays, each with the last name before it.
     """
 
-    def __init__(self, file, number=None, change=None):
+    def __init__(self, file, place=None, change=None):
         super().__init__(file, protocol=4)
-        self.number, self.change = number, change
-        self.found, self.key, self.foreign = [], None, False
+        self.place, self.change = place, change
+        self.found, self._name, self._foreign = [], "", False
 
     def save(self, obj, save_persistent_id=True):
-        if self.foreign:
-            return super().save(obj, save_persistent_id)
-        if isinstance(obj, np.ndarray | int | np.integer) and not isinstance(obj, bool):
-            if len(self.found) == self.number:
-                obj = self.change(obj)
-            self.found.append((self.key, obj))
-        elif isinstance(obj, str):
-            self.key = obj
-        self.foreign = is_foreign(obj)
-        try:
+        if self._foreign:
             super().save(obj, save_persistent_id)
-        finally:
-            self.foreign = False
+            return
+        if isinstance(obj, str):
+            self._name = obj
+        if is_number_or_array(obj):
+            self.found.append((self._name, obj))
+            if len(self.found) - 1 == self.place:
+                obj = self.change(obj)
+        self._foreign = is_foreign(obj)
+        super().save(obj, save_persistent_id)
+        self._foreign = False
+
+
+def is_number_or_array(obj):
+    """Return whether something can be damaged: an array, an integer or a float."""
+    return isinstance(obj, np.ndarray | np.integer | int | float) and not isinstance(obj, bool)
 
 
 def is_foreign(obj):
-    """Return whether an object says itself how it is pickled, or belongs to another package."""
+    """Return whether an object is pickled in a way that is not ours."""
     if isinstance(obj, np.ndarray | np.generic | np.dtype):
         return True
     return type(obj).__module__.startswith(("sklearn.", "numpy.random"))
 
 
 def numbers_of(model):
-    """Return the numbers and arrays of a model, in the order of its pickle."""
+    """Return the numbers and arrays of a model, with their names."""
     damager = Damager(io.BytesIO())
     damager.dump(model)
     return damager.found
 
 
-def damaged(model, number, change):
+def damaged(model, place, change):
     """Return the pickle of a model with one of its numbers or arrays changed."""
     file = io.BytesIO()
-    Damager(file, number, change).dump(model)
+    Damager(file, place, change).dump(model)
     return file.getvalue()
-
-
-def put(place, value, field=None):
-    """Return a function that changes one entry of an array."""
-
-    def change(array):
-        array = array.copy()
-        entries = (array if field is None else array[field]).reshape(-1)
-        part = np.asarray(value).astype(entries.dtype)
-        if field is None:
-            flat = array.reshape(-1)
-            flat[place] = part
-            return flat.reshape(array.shape)
-        flat = array.reshape(-1)
-        flat[field][place] = part
-        return flat.reshape(array.shape)
-
-    return change
 
 
 def changes(value):
     """Return ``{name: function}`` of the ways to damage a number or an array."""
     if not isinstance(value, np.ndarray):
-        return {f"is {n}": (lambda _, n=n: n) for n in (FAR, -FAR, -1, 0, value + 1)}
+        others = [FAR, -FAR, -1, 0, value + 1]
+        return {f"is {other}": lambda _, other=other: type(value)(other) for other in others}
+    if value.size == 0:
+        return {"is longer": lambda array: np.zeros((2, *array.shape[1:]), array.dtype)}
     ways = {
-        "is empty": lambda a: a[:0].copy(),
-        "is shorter": lambda a: a[:-1].copy(),
-        "is longer": lambda a: np.concatenate([a, a]),
-        "is flat": lambda a: a.reshape(-1) if a.ndim > 1 else a.reshape(1, -1),
         "is of another type": other_type,
-        "is strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+        "has another shape": lambda array: array[None] if array.ndim < 2 else array.ravel(),
+        **({} if value.ndim == 0 else LENGTHS),
     }
-    if value.ndim == 0:
-        return {"is of another type": ways["is of another type"]}
-    if not value.size:
-        return {"is longer": lambda a: np.zeros((2, *a.shape[1:]), a.dtype)}
     for field in value.dtype.names or [None]:
-        kind = (value.dtype if field is None else value.dtype[field]).kind
-        for place, number in itertools.product(places(value.size), NUMBERS.get(kind, [])):
-            number = len(value) if number is None else number
+        dtype = value.dtype if field is None else value.dtype[field]
+        numbers = NUMBERS.get(dtype.kind, ())
+        for place, number in itertools.product(places(value.size), numbers):
+            number = value.size if number is None else number
             of = "" if field is None else f" of {field}"
-            ways[f"has {number} in place {place}{of}"] = put(place, number, field)
+            ways[f"has {number} in place {place}{of}"] = entry_changer(field, place, number)
     return ways
 
 
+LENGTHS = {
+    "is empty": lambda array: array[:0].copy(),
+    "is shorter": lambda array: array[:-1].copy(),
+    "is longer": lambda array: np.concatenate([array, array]),
+}
+# None is the number of entries.
 NUMBERS = {
-    "i": [FAR, -FAR, -1, 0, None],
-    "u": [FAR, 0, None],
-    "b": [True, False],
-    "f": [float("nan"), float("inf"), 1e8, -1e8, -1.0],
+    "i": (FAR, -FAR, -1, 0, None),
+    "u": (FAR, 0, None),
+    "f": (np.nan, np.inf, float(FAR), -float(FAR), -1.0),
 }
 
 
 def places(size):
-    """Return the first, the last, and one place between."""
+    """Return the first place, the last, and one between."""
     return sorted({0, size // 2, size - 1})
 
 
+def entry_changer(field, place, number):
+    """Return a function that puts a number into a place of an array, or of a field of it."""
+
+    def change(array):
+        array = np.array(array)
+        flat = array.reshape(-1)
+        entries = flat if field is None else flat[field]
+        entries[place] = np.asarray(number).astype(entries.dtype)
+        return array
+
+    return change
+
+
 def other_type(array):
-    """Return the numbers in another type."""
+    """Return the numbers of an array in another type."""
     if array.dtype.names:
         return array[array.dtype.names[0]].copy()
     others = {"i": np.int16, "u": np.int64, "f": np.float32, "b": np.int64}
     return array.astype(others.get(array.dtype.kind, object))
 
 
-def cases(model, name, X, y):
+def cases(name, model, X, y):
     """Return an iterator over all damaged versions of a model."""
-    for number, (key, value) in enumerate(numbers_of(model)):
+    for place, (of, value) in enumerate(numbers_of(model)):
         for way, change in changes(value).items():
-            yield Case(
-                f"{name}: number {number}, {key}, {way}", damaged(model, number, change), X, y
-            )
+            yield Case(f"{name}: {of} ({place}) {way}", damaged(model, place, change), X, y)
 
 
 # ---------------------------------------------------------------- questions
@@ -165,63 +186,80 @@ QUESTIONS = (
     "decision_path",
     "predict_path",
     "staged_predict",
-    "kneighbors",
 )
 
 
 def ask(model, X, y):
-    """Ask a model whatever a model can be asked; an error ends the question, not the others."""
+    """Ask a model whatever a model can be asked; an error ends one question, not the others."""
     for name in QUESTIONS:
-        if hasattr(type(model), name):
-            attempt(lambda name=name: consume(getattr(model, name)(as_told(model, X))))
+        attempt(lambda name=name: consume(getattr(model, name)(as_told(model, X))))
     for name in dir(type(model)):
         if name.endswith("_") and not name.startswith("_"):
             attempt(lambda name=name: getattr(model, name))
     if hasattr(type(model), "partial_fit"):
         attempt(lambda: model.partial_fit(as_told(model, X), y))
         attempt(lambda: model.predict(as_told(model, X)))
+    if hasattr(type(model), "replay"):
+        attempt(lambda: model.replay(X, resume=True))
+        attempt(lambda: model.update(model.select(), 0.5))
 
 
 def consume(answer):
-    """Run a generator to its end."""
+    """Run an iterator to its end."""
     return list(answer) if hasattr(answer, "__next__") else answer
 
 
 def attempt(question):
-    """Allow a question to fail, but for want of memory or by a fault of the interpreter."""
+    """Allow a question to fail, but not in one of the ways that are forbidden."""
     try:
         question()
-    except (MemoryError, SystemError, RecursionError):
+    except FORBIDDEN:
         raise
     except Exception as error:
-        if "allocate" in str(error):
+        if "allocate" in str(error):  # turned into another error on its way
             raise MemoryError(str(error)) from error
 
 
 def as_told(model, X):
     """Return the samples with as many features as the model says it knows."""
     told = getattr(model, "n_features_in_", None)
-    if isinstance(told, int) and hasattr(X, "shape") and 0 < told < X.shape[1]:
+    has_columns = isinstance(X, np.ndarray) or sp.issparse(X)
+    if isinstance(told, int) and has_columns and 0 < told < X.shape[1]:
         return X[:, :told]
     return X
 
 
 def load_and_ask(case):
-    """Return how it went: "loaded", or the error of loading."""
+    """Return how it went: "loaded", or "refused" with the message."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             model = pickle.loads(case.pickled)
         except ValueError as error:
-            return f"refused {error}"
+            return f"refused: {error}"
         ask(model, case.X, case.y)
     return "loaded"
+
+
+class Crashes(BaseEstimator):
+    """Breaks all rules of this file, so that it can be seen to notice."""
+
+    how = 0
+
+    def predict(self, X):
+        if self.how == 1:
+            ctypes.string_at(0)
+        if self.how == 2:
+            time.sleep(3600)
+        if self.how == 3:
+            raise MemoryError
+        return X
 
 
 # ---------------------------------------------------------------- processes
 
 
-def outcomes(batch, *, seconds=10):
+def outcomes(batch, *, seconds=20):
     """Return ``{name: outcome}`` of cases that are loaded in processes of their own.
 
     The outcome is "loaded", "refused" with a message, or what went wrong. No case may take more
@@ -244,12 +282,12 @@ def serve(seconds, batch):
         said, errors, status = in_child(lambda left=left: go_through(left, seconds))
         found.update(zip((case.name for case in left), said))
         if len(said) < len(left):
-            found[left[len(said)].name] = f"ends with status {status}: {errors}"
+            found[left[len(said)].name] = f"ended with status {status}: {errors}"
     return found
 
 
 def in_child(work):
-    """Return the lines that a forked process prints, its errors, and how it ends."""
+    """Return the lines that a forked process writes, its errors, and the status of its end."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         child = os.fork()
         if not child:
@@ -258,14 +296,16 @@ def in_child(work):
             work()
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        out.seek(0), errors.seek(0)
+        out.seek(0)
+        errors.seek(0)
         return [json.loads(line) for line in out], errors.read(), status
 
 
 def go_through(batch, seconds):
-    """Print one line for each case."""
+    """Write a line for each case."""
     faulthandler.enable()
     for case in batch:
+        # Interrupts compiled loops, too.
         faulthandler.dump_traceback_later(seconds, exit=True)
         try:
             outcome = load_and_ask(case)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._state import CheckedState, check_entries, check_shape
 from sklearn_sl.kernels._base import diagonal, encode_checked, pair_values
 from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
 
@@ -20,6 +21,8 @@ EPS = np.finfo(np.float64).eps
 TOLERANCE = 1e-15
 # How many numbers a block of queries has.
 BLOCK = 2**19
+# How many places there are to begin with.
+ROOM = 16
 
 
 def exponential_forms(gram, weigh, k, squares):
@@ -123,7 +126,7 @@ def _exponential_corner(diagonal, beside):
     return corner, np.einsum("ij,ij->i", first, vectors[:, -1])
 
 
-class Side:
+class Side(CheckedState):
     """The rows that updates have met, or the columns, with their kernel values.
 
     Parameters
@@ -160,17 +163,32 @@ class Side:
         self.most = most if kernel is not None else np.inf
         self.fixed = radius is not None or kernel is None
         self.radius = 1.0 if kernel is None else float(radius or 0.0)
-        self.items = np.empty((16, n_features))
-        self.gram = np.empty((16, 16) if kernel is not None else (0, 0))
+        self.items = np.empty((ROOM, n_features))
+        self.gram = np.empty((ROOM, ROOM) if kernel is not None else (0, 0))
         self.index = {}
         self.met = set()
 
+    def __getstate__(self):
+        # Arrays alone, without the room for more; what was met is the same in any order.
+        n, n_features = len(self), self.items.shape[1]
+        met = np.frombuffer(b"".join(sorted(self.met))).reshape(len(self.met), n_features)
+        state = {**vars(self), "items": self.items[:n], "gram": self.gram[:n, :n], "met": met}
+        del state["index"]
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.index = {bytes(item): place for place, item in enumerate(self.items)}
+        self.met = set(map(bytes, self.met))
+
+    def _check_state(self):
+        n, n_features = check_shape(self, "items", (None, None)).shape
+        check_shape(self, "gram", (0, 0) if self.kernel is None else (n, n))
+        check_shape(self, "met", (None, n_features))
+
     def copy(self):
         """Return a side that can grow alone."""
-        other = copy.copy(self)
-        for name in ("items", "gram", "index", "met"):
-            setattr(other, name, getattr(self, name).copy())
-        return other
+        return copy_of(self, ("items", "gram", "index", "met"))
 
     def __len__(self):
         return len(self.index)
@@ -248,7 +266,7 @@ class Side:
         self.gram[:n, :n] = self._compare(self.items[:n])
 
 
-class Entries:
+class Entries(CheckedState):
     """The entries of the matrix that were updated: ``B`` as a list, for each weight matrix.
 
     ``rows`` and ``cols`` are places of the sides, ``weights[v]`` the sums of the steps of weight
@@ -256,16 +274,27 @@ class Entries:
     """
 
     def __init__(self, n_vectors):
-        self.rows, self.cols = np.empty((2, 16), dtype=np.intp)
-        self.weights = np.empty((n_vectors, 16))
+        self.rows, self.cols = np.empty((2, ROOM), dtype=np.intp)
+        self.weights = np.empty((n_vectors, ROOM))
         self.index = {}
+
+    def __getstate__(self):
+        n = len(self)
+        return {"rows": self.rows[:n], "cols": self.cols[:n], "weights": self.weights[:, :n]}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        pairs = zip(self.rows.tolist(), self.cols.tolist(), strict=True)
+        self.index = {pair: place for place, pair in enumerate(pairs)}
+
+    def _check_state(self):
+        n = len(check_shape(self, "rows", (None,), np.intp))
+        check_shape(self, "cols", (n,), np.intp)
+        check_shape(self, "weights", (None, n))
 
     def copy(self):
         """Return entries that can be added to alone."""
-        other = copy.copy(self)
-        for name in ("rows", "cols", "weights", "index"):
-            setattr(other, name, getattr(self, name).copy())
-        return other
+        return copy_of(self, ("rows", "cols", "weights", "index"))
 
     def __len__(self):
         return len(self.index)
@@ -307,10 +336,19 @@ def _with_room(array, n, n_axes):
     """Return an array with a place ``n`` along its first axes: a longer copy if there is none."""
     if n < len(array):
         return array
-    shape = tuple(2 * size if axis < n_axes else size for axis, size in enumerate(array.shape))
+    shape = [max(ROOM, 2 * size) for size in array.shape[:n_axes]] + [*array.shape[n_axes:]]
     longer = np.empty(shape, dtype=array.dtype)
     longer[tuple(slice(size) for size in array.shape)] = array
     return longer
+
+
+def copy_of(original, names):
+    """Return a copy whose attributes of these names are copies, too."""
+    other = object.__new__(type(original))
+    vars(other).update(vars(original))
+    for name in names:
+        setattr(other, name, getattr(original, name).copy())
+    return other
 
 
 class MatrixExponentMixin(OnlineClassifierMixin):
@@ -337,6 +375,11 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self._rng = np.random.default_rng(seed)
         self.n_updates_ = self.n_skipped_ = 0
+
+    def _check_arrays(self):
+        check_shape(self._entries, "weights", (self._n_vectors(), None))
+        check_entries(self._entries.rows, "rows", 0, len(self._rows) - 1)
+        check_entries(self._entries.cols, "cols", 0, len(self._cols) - 1)
 
     def _copy_state(self):
         super()._copy_state()
