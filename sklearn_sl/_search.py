@@ -5,7 +5,8 @@ from inspect import signature
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
+from sklearn.utils.multiclass import type_of_target
 
 from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._threads import for_each
@@ -13,6 +14,8 @@ from sklearn_sl.kernels._base import encode, gram, n_rows, tile_slices
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import RadialKernel
 
+# The folds of a search unless the user says otherwise.
+N_FOLDS = 5
 NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
 
 
@@ -44,14 +47,36 @@ class KernelSearchMixin:
         """Return the folds of the splitter as positions among the rows ``used``."""
         position = np.full(len(labels), -1)
         position[used] = np.arange(len(used))
-        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
-        splits = splitter.split(X, labels)
+        splits = splits_of(self.cv, X, labels, used, classifier=is_classifier(self))
         folds = [fold_positions(train, test, position) for train, test in splits]
         # As if the rows of weight zero were not there: nothing to test, no fold.
         folds = [(removed, tested) for removed, tested in folds if len(tested)]
         if not folds:
             raise ValueError("No split tests on a sample of positive weight.")
         return folds
+
+
+def splits_of(cv, X, y, used, *, classifier, groups=None):
+    """Yield the training and test rows of each split that ``cv`` stands for.
+
+    As in scikit-learn, but None is shuffled folds of the rows ``used``. Rows are often sorted, by
+    time or by the target itself: folds of neighbours would be samples of different populations.
+    """
+    if cv is not None:
+        yield from check_cv(cv, y, classifier=classifier).split(X, y, groups)
+        return
+    y = y[used]
+    for train, test in shuffled_folds(y, classifier).split(np.zeros(len(y)), y):
+        yield used[train], used[test]
+
+
+def shuffled_folds(y, classifier):
+    """Return the default splitter: five folds, or fewer if no class has five rows."""
+    how = {"shuffle": True, "random_state": 0}
+    if classifier and type_of_target(y) in ("binary", "multiclass"):
+        largest = np.unique(y, return_counts=True)[1].max()
+        return StratifiedKFold(int(np.clip(largest, 2, N_FOLDS)), **how)
+    return KFold(int(np.clip(len(y), 2, N_FOLDS)), **how)
 
 
 def fold_positions(train, test, position):

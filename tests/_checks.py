@@ -88,6 +88,8 @@ RANDOM = {
     "RandomForestClassifier",
     "RandomForestRegressor",
 }
+# These shuffle their samples into folds unless they are told otherwise.
+SHUFFLE_FOLDS = {"DecisionTreeClassifierCV", "DecisionTreeRegressorCV", "SVCCV", "SVRCV"}
 # Every estimator is tested with its default parameters and with each of these.
 CONFIGS = {
     "KernelRidge": [*KERNELS, *SOLVERS, *INTERCEPT, *INTERCEPT_SOLVERS, {"kernel": "chi2"}],
@@ -565,9 +567,10 @@ def take(estimator, data, rows):
 def split_by_group(estimator, groups, *, unless):
     """Let a cross-validated estimator leave out one group of rows at a time.
 
-    ``unless`` are the values of ``cv`` that stay as they are.
+    ``unless`` are the values of ``cv`` that stay as they are, where None is to leave one row out.
     """
-    if estimator.get_params().get("cv", unless[0]) not in unless:
+    cv = estimator.get_params().get("cv", unless[0])
+    if cv not in unless or (cv is None and type(estimator).__name__ in SHUFFLE_FOLDS):
         estimator.set_params(cv=list(LeaveOneGroupOut().split(groups, groups=groups)))
     return estimator
 

@@ -11,9 +11,8 @@ from sklearn.base import (
     is_classifier,
 )
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import check_cv
 
-from sklearn_sl._search import call_scorer
+from sklearn_sl._search import call_scorer, splits_of
 from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
@@ -128,9 +127,9 @@ class PruningSearchMixin:
         used = np.flatnonzero(np.broadcast_to(weight, len(y)))
         place = np.full(len(y), -1)
         place[used] = np.arange(len(used))
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
-        folds = []
-        for train, test in splitter.split(np.empty((len(y), 1)), y, groups):
+        X, folds = np.empty((len(y), 1)), []
+        splits = splits_of(self.cv, X, y, used, classifier=is_classifier(self), groups=groups)
+        for train, test in splits:
             trained, tested = place[train], place[test]
             tested = tested[tested >= 0]
             times = np.bincount(trained[trained >= 0], minlength=len(used))
@@ -331,9 +330,10 @@ class DecisionTreeClassifierCV(
         What pruning weighs against the number of leaves: the impurity, as in scikit-learn, or the
         misclassification rate (the mean cost if there is a ``cost_matrix``), as in CART and rpart.
 
-    cv : int, cross-validation generator or an iterable, default=5
+    cv : int, cross-validation generator or an iterable, default=None
         How to split the samples into folds, as in
-        :class:`~sklearn.model_selection.GridSearchCV`.
+        :class:`~sklearn.model_selection.GridSearchCV`, but for the default: None is five folds of
+        shuffled samples, whatever their order, stratified if the target has classes.
 
     rule : {"min", "1se"}, default="min"
         Which subtree to choose: the one of the least cross-validated error, or the smallest one
@@ -447,11 +447,11 @@ class DecisionTreeClassifierCV(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = DecisionTreeClassifierCV(rule="1se").fit(X, y)
     >>> model.get_n_leaves()
-    3
-    >>> model.cp_table_[["n_splits", "xerror"]][:3].tolist()  # relative to the root alone
-    [(0, 1.0), (1, 0.268...), (2, 0.202...)]
-    >>> model.prune(n_leaves=6).get_n_leaves()  # another size, without another fit
     6
+    >>> model.cp_table_[["n_splits", "xerror"]][:3].tolist()  # relative to the root alone
+    [(0, 1.0), (1, 0.278...), (2, 0.202...)]
+    >>> model.prune(n_leaves=4).get_n_leaves()  # another size, without another fit
+    4
     """
 
     _parameter_constraints = {
@@ -474,7 +474,7 @@ class DecisionTreeClassifierCV(
         min_impurity_decrease=0.0,
         class_weight=None,
         risk="impurity",
-        cv=5,
+        cv=None,
         rule="min",
         scoring=None,
         categorical_features="from_dtype",
@@ -575,9 +575,10 @@ class DecisionTreeRegressorCV(
     min_impurity_decrease : float, default=0.0
         By how much a split must reduce the impurity of the tree at least.
 
-    cv : int, cross-validation generator or an iterable, default=5
+    cv : int, cross-validation generator or an iterable, default=None
         How to split the samples into folds, as in
-        :class:`~sklearn.model_selection.GridSearchCV`.
+        :class:`~sklearn.model_selection.GridSearchCV`, but for the default: None is five folds of
+        shuffled samples, whatever their order, stratified if the target has classes.
 
     rule : {"min", "1se"}, default="min"
         Which subtree to choose: the one of the least cross-validated error, or the smallest one
@@ -697,7 +698,7 @@ class DecisionTreeRegressorCV(
         random_state=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
-        cv=5,
+        cv=None,
         rule="min",
         scoring=None,
         categorical_features="from_dtype",

@@ -124,7 +124,7 @@ def test_search_equals_grid_search_over_svr(params):
 @pytest.mark.parametrize("data", [two_classes, three_classes])
 def test_search_equals_grid_search_over_the_svc_of_scikit_learn(data):
     X, y = data()
-    model = SVCCV(CS, kernel_grid=GAMMAS, scoring="accuracy").fit(X, y)
+    model = SVCCV(CS, kernel_grid=GAMMAS, cv=5, scoring="accuracy").fit(X, y)
     grid = GridSearchCV(peer.SVC(tol=1e-8), {"C": CS, **GAMMAS}, refit=first_of_the_best).fit(X, y)
     assert_same_results(model, grid, **EXACT)
     assert_same_choice(model, grid)
@@ -132,7 +132,7 @@ def test_search_equals_grid_search_over_the_svc_of_scikit_learn(data):
 
 def test_search_equals_grid_search_over_the_svr_of_scikit_learn():
     X, y = targets()
-    model = SVRCV(CS, kernel_grid=GAMMAS).fit(X, y)
+    model = SVRCV(CS, kernel_grid=GAMMAS, cv=5).fit(X, y)
     grid = GridSearchCV(peer.SVR(tol=1e-9), {"C": CS, **GAMMAS}, refit=first_of_the_best).fit(X, y)
     assert_same_results(model, grid, rtol=1e-6, atol=1e-6)
     assert_same_choice(model, grid)
@@ -178,7 +178,7 @@ def test_scorers_see_what_the_machine_of_the_fold_says(scoring):
     if scoring == "a function":
         scoring = make_scorer(lambda y, f: -np.mean((y - f) ** 2), response_method="predict")
     X, y = two_classes()
-    model = SVCCV(CS, kernel_grid=GAMMAS, scoring=scoring).fit(X, y)
+    model = SVCCV(CS, kernel_grid=GAMMAS, cv=5, scoring=scoring).fit(X, y)
     grid = GridSearchCV(SVC(), {"C": CS, **GAMMAS}, scoring=scoring, refit=first_of_the_best).fit(
         X, y
     )
@@ -379,7 +379,7 @@ def test_model_has_the_attributes_and_certificates_of_the_best_svc(data):
 
 def test_model_of_a_regression_is_the_best_svr():
     X, y = targets()
-    model = SVRCV(CS, kernel_grid=GAMMAS).fit(X, y)
+    model = SVRCV(CS, kernel_grid=GAMMAS, cv=5).fit(X, y)
     best = SVR(**model.best_params_).fit(X, y)
     np.testing.assert_array_equal(model.dual_coef_, best.dual_coef_)
     assert model.duality_gap_ == best.duality_gap_

@@ -145,7 +145,7 @@ def test_choice_is_that_of_scikit_learns_trees_in_a_grid_search(rng):
     # Leaves of several samples have no ties, which scikit-learn breaks at random.
     X, y = make_regression(300, 5, noise=20.0, random_state=0)
     X = np.round(X * 256) / 256
-    ours = DecisionTreeRegressorCV(min_samples_leaf=5, scoring="r2").fit(X, y)
+    ours = DecisionTreeRegressorCV(cv=5, min_samples_leaf=5, scoring="r2").fit(X, y)
     theirs = GridSearchCV(
         peer.DecisionTreeRegressor(min_samples_leaf=5, random_state=0),
         {"ccp_alpha": np.append(ours.ccp_path_.midpoints[:-1], 1e9)},
@@ -178,9 +178,29 @@ def test_groups_stay_together(rng):
 
 def test_classes_are_stratified_by_default(rng):
     X, y = flowers(rng)
-    folds = list(StratifiedKFold(5).split(X, y))
-    default = DecisionTreeClassifierCV().fit(X, y).cp_table_
-    np.testing.assert_array_equal(default, DecisionTreeClassifierCV(cv=folds).fit(X, y).cp_table_)
+    shuffled = StratifiedKFold(5, shuffle=True, random_state=0)
+    for cv, splitter in [(5, StratifiedKFold(5)), (None, shuffled)]:
+        folds = list(splitter.split(X, y))
+        found = DecisionTreeClassifierCV(cv=cv).fit(X, y).cp_table_
+        np.testing.assert_array_equal(found, DecisionTreeClassifierCV(cv=folds).fit(X, y).cp_table_)
+
+
+def test_default_folds_are_safe_on_sorted_rows(rng):
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=200)
+    order = np.argsort(y)
+    sorted_rows = DecisionTreeRegressorCV().fit(X[order], y[order])
+    shuffled = DecisionTreeRegressorCV().fit(X, y)
+    assert abs(sorted_rows.cp_table_["xerror"].min() - shuffled.cp_table_["xerror"].min()) < 0.1
+    # Folds of neighbours ask each tree for targets that it has never seen.
+    assert DecisionTreeRegressorCV(cv=5).fit(X[order], y[order]).cp_table_["xerror"].min() > 0.6
+
+
+def test_default_folds_are_fewer_if_classes_are_small(rng):
+    X = np.repeat(10 * rng.normal(size=(30, 2)), 3, axis=0) + rng.normal(size=(90, 2))
+    model = DecisionTreeClassifierCV().fit(X, np.repeat(np.arange(30), 3))
+    assert model.cv_scores_.shape[1] == 3
+    assert DecisionTreeRegressorCV().fit(X[:3], X[:3, 0]).cv_scores_.shape[1] == 3
 
 
 @pytest.mark.parametrize("scoring", [None, "accuracy"])
