@@ -20,6 +20,8 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
+from sklearn_sl._threads import blas_threads_for
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn < 1.9
@@ -70,7 +72,7 @@ def fit_context(*, prefer_skip_nested_validation):
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
-    before the call: fitted as before, or unfitted.
+    before the call: fitted as before, or unfitted. A small one has one BLAS thread.
     """
     checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -80,8 +82,10 @@ def fit_context(*, prefer_skip_nested_validation):
         @functools.wraps(fit)
         def transaction(self, *args, **kwargs):
             before = dict(vars(self))
+            X = args[0] if args else kwargs.get("X")
             try:
-                return run(self, *args, **kwargs)
+                with blas_threads_for(X):
+                    return run(self, *args, **kwargs)
             except BaseException:
                 vars(self).clear()
                 vars(self).update(before)

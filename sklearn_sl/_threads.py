@@ -1,35 +1,72 @@
-"""Many small pieces of array work, done by as many threads as BLAS would use.
+"""How many threads there are for array work, and the sharing out of that work among them.
 
 BLAS itself gains nothing from threads on a tile of a Gram matrix, whose product is
 cheap and whose map, an exponential, it does not see. So the tiles are shared out
-among threads, each of which calls a BLAS of one thread.
+among threads, each of which calls a BLAS of one thread. Small problems have a BLAS of
+one thread, too: several wait for one another in a busy loop, and where another process
+has the processor that one of them needs, a millisecond becomes a tenth of a second.
 """
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+# A problem is small up to so many rows, and multiplications in the product of X with itself; for
+# a tiny one BLAS uses no threads anyway.
+TINY_ROWS = 32
+SMALL_ROWS = 1000
+SMALL_PRODUCT = 1e9
+
 
 @cache
 def _blas():
-    """Return the controller of the BLAS libraries that are loaded; finding them is slow."""
+    """Return the controllers of the BLAS libraries that are loaded; finding them is slow."""
     import scipy.linalg  # noqa: F401  (has a BLAS of its own)
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def blas_threads():
     """Return how many threads there are for array work: those of BLAS, one in a thread of ours."""
     if getattr(_here, "sharing", False):
         return 1
-    return one_blas_thread.spared or _current_blas_threads()
+    return one_blas_thread.spared or max(_blas_limits(), default=1)
 
 
-def _current_blas_threads():
-    return max((library["num_threads"] for library in _blas().info()), default=1)
+def _blas_limits():
+    """Return the number of threads of each BLAS library."""
+    return [library.get_num_threads() or 1 for library in _blas()]
+
+
+def _set_blas_limits(limits):
+    """Set the number of threads of each BLAS library, in whichever thread this is called."""
+    _release_blas()
+    for library, limit in zip(_blas(), limits):
+        library.set_num_threads(limit)
+    _release_blas()
+
+
+def _release_blas():
+    """Let any thread set limits: threadpoolctl ignores all but the first that has done so."""
+    for library in _blas():
+        if hasattr(library, "clear_controlling_thread"):  # from threadpoolctl 3.8 on
+            library.clear_controlling_thread(force=True)
+
+
+def blas_threads_for(X):
+    """Return a context in which BLAS has one thread if ``X`` is small, and else those it has."""
+    return one_blas_thread() if _is_small(X) else nullcontext()
+
+
+def _is_small(X):
+    """Return whether several threads would gain nothing, but would be used."""
+    shape = X.shape if hasattr(X, "shape") else (len(X),) if hasattr(X, "__len__") else ()
+    n_rows, n_columns = (*shape, 1, 1)[:2]
+    product = n_rows * n_columns * min(n_rows, n_columns)
+    return TINY_ROWS < n_rows <= SMALL_ROWS and product <= SMALL_PRODUCT
 
 
 # Whether this thread does a share of the work of ``for_each`` or ``in_order``.
@@ -51,8 +88,10 @@ class _OneBlasThread:
     def __call__(self):
         with self._lock:
             if not self._entries:
-                self.spared = _current_blas_threads()
-                self._limit = _blas().limit(limits=1)
+                self._limits = _blas_limits()
+                self.spared = max(self._limits, default=1)
+                if self.spared > 1:
+                    _set_blas_limits([1] * len(self._limits))
             self._entries += 1
         try:
             yield
@@ -60,7 +99,8 @@ class _OneBlasThread:
             with self._lock:
                 self._entries -= 1
                 if not self._entries:
-                    self._limit.restore_original_limits()
+                    if self.spared > 1:
+                        _set_blas_limits(self._limits)
                     self.spared = None
 
 

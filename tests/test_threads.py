@@ -1,14 +1,29 @@
-"""Sharing out tiles among threads changes nothing but the time."""
+"""Threads change nothing but the time, and not that of small problems."""
 
+import json
+import os
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import EXACT
 from threadpoolctl import threadpool_limits
 
-from sklearn_sl._threads import blas_threads, for_each, in_order
+from sklearn_sl._threads import (
+    _blas_limits,
+    blas_threads,
+    blas_threads_for,
+    for_each,
+    in_order,
+    one_blas_thread,
+)
+from sklearn_sl.kernel_ridge import KernelRidge
 from sklearn_sl.kernels import Anova, Gaussian, Linear, Matern, gram, gram_blocks, gram_product
 
 
@@ -51,6 +66,87 @@ def test_number_of_threads_survives_concurrent_calls(four_threads):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: for_each(lambda item: sum(range(2000)), range(20)), range(40)))
     assert blas_threads() == 4
+
+
+def test_last_thread_that_leaves_gives_the_threads_of_blas_back(four_threads):
+    inside, go_on = threading.Event(), threading.Event()
+
+    def stay():
+        with one_blas_thread():
+            inside.set()
+            go_on.wait(10)
+
+    other = threading.Thread(target=stay)
+    with one_blas_thread():
+        other.start()
+        inside.wait(10)
+    assert set(_blas_limits()) == {1}
+    go_on.set()
+    other.join()
+    assert set(_blas_limits()) == {4}
+
+
+def test_limit_holds_in_a_thread_that_did_not_set_the_last_one(four_threads):
+    def limits_inside():
+        with one_blas_thread():
+            return _blas_limits()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert set(pool.submit(limits_inside).result()) == {1}
+    assert set(_blas_limits()) == {4}
+
+
+SIZES = {(20, 5): 4, (200, 5): 1, (900,): 1, (1000, 1000): 1, (1001, 5): 4, (900, 100_000): 4}
+
+
+@pytest.mark.parametrize(("shape", "n_threads"), SIZES.items(), ids=str)
+def test_problems_have_the_blas_threads_that_suit_their_size(shape, n_threads, four_threads):
+    with blas_threads_for(np.broadcast_to(0.0, shape)):
+        assert set(_blas_limits()) == {n_threads}
+    assert set(_blas_limits()) == {4}
+
+
+def test_items_of_a_list_are_rows(four_threads):
+    with blas_threads_for(["text"] * 100):
+        assert set(_blas_limits()) == {1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux how long each thread has run")
+def test_no_small_fit_or_prediction_wakes_a_thread_of_blas():
+    # One test for all estimators: the other process imports once, and has no other threads.
+    script = Path(__file__).with_name("_spinning.py")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "4"}
+    run = subprocess.run(
+        [sys.executable, script], env=environment, stdout=subprocess.PIPE, check=True, timeout=600
+    )
+    milliseconds = json.loads(run.stdout)
+    assert milliseconds.pop("a product of large matrices") > 1
+    assert {name: time for name, time in milliseconds.items() if time > 1} == {}
+
+
+@pytest.fixture
+def busy_machine():
+    """Keep every processor busy with something else."""
+    with ExitStack() as stack:
+        for _ in range(os.cpu_count()):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(busy.wait)
+            stack.callback(busy.kill)
+        yield
+
+
+@pytest.mark.alone
+def test_small_fits_are_as_fast_on_a_busy_machine_as_without_threads(busy_machine, rng):
+    X, y = rng.normal(size=(400, 5)), rng.normal(size=400)
+    seconds = {1: [], 4: []}
+    for _ in range(40):
+        for n_threads, found in seconds.items():
+            with threadpool_limits(n_threads):
+                start = time.perf_counter()
+                KernelRidge(kernel="rbf").fit(X, y)
+                found.append(time.perf_counter() - start)
+    # Threads that wait for one another make it ten times the time and more.
+    assert np.median(seconds[4]) < 3 * np.median(seconds[1])
 
 
 def test_error_of_an_item_is_raised_and_ends_the_work(four_threads):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._vertices import check_classes
@@ -158,20 +159,24 @@ class PropagationMixin:
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
+        with blas_threads_for(X):
+            F = normalised(self._averages(X))
+        F[~F.any(axis=1)] = self.prior_
+        return F
+
+    def _averages(self, X):
+        """Return the sums of the distributions of the training samples, weighted by affinity."""
         # A sample that is tied to no label tells nothing about others.
         votes = np.where(self.component_without_label_[:, None], 0, self.label_distributions_)
         if self.kernel == "knn":
             F = np.empty((X.shape[0], len(self.classes_)))
             for rows, numbers in self._neighbours(X):
                 F[rows] = votes[numbers].sum(axis=1)
-        elif self.kernel == "rbf":
-            F = self._gaussian_averages(_as_float(X), votes)
-        else:
-            shape = (self.X_.shape[0], X.shape[0])
-            F = np.asarray(check_affinities(self.kernel(self.X_, X), shape).T @ votes)
-        F = normalised(F)
-        F[~F.any(axis=1)] = self.prior_
-        return F
+            return F
+        if self.kernel == "rbf":
+            return self._gaussian_averages(_as_float(X), votes)
+        shape = (self.X_.shape[0], X.shape[0])
+        return np.asarray(check_affinities(self.kernel(self.X_, X), shape).T @ votes)
 
     @np.errstate(all="ignore")
     def _gaussian_averages(self, X, votes):

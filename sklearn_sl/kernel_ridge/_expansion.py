@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, precision
 from sklearn_sl._sklearn import check_sample_weight
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import class_factors
 from sklearn_sl.kernels._base import encode, gram_product
 from sklearn_sl.kernels._dot import Linear
@@ -38,7 +39,9 @@ class KernelExpansionMixin(KernelMachineMixin):
     def _evaluate(self, X):
         """Return ``f(x)`` for each row of new data."""
         check_is_fitted(self)
-        return self._values_at(self._validate_query(X))
+        X = self._validate_query(X)
+        with blas_threads_for(X):
+            return self._values_at(X)
 
     def _values_at(self, X):
         """Return ``f(x)`` for each validated row, a block of rows at a time."""

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
 
-from sklearn_sl._threads import for_each
+from sklearn_sl._threads import blas_threads_for, for_each
 
 # The side of a square tile, 2 MB of float64, that stays in a core's second-level cache.
 TILE_SIDE = 512
@@ -470,7 +470,8 @@ def gram_product(kernel, X, Y, coef, *, encoded=False):
         finite_or_explain(total, kernel)  # what is not finite in a tile is not in its product
         product[rows] = total
 
-    share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))
+    with blas_threads_for(X):
+        share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))
     return product
 
 

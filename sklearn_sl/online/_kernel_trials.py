@@ -9,6 +9,7 @@ from scipy import linalg
 from sklearn_sl._kernel_machine import KernelMachineMixin, as_objects, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import (
     encode,
     encode_checked,
@@ -292,7 +293,8 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
     def _evaluate(self, X, coef):
         """Return the values at samples of functions with these coefficients."""
         if self.kernel_ is None:
-            return X[:, self._ids] @ coef.T
+            with blas_threads_for(X):
+                return X[:, self._ids] @ coef.T
         X, vectors = (encode(self.kernel_, Z) for Z in (X, self._vectors))
         return gram_product(self.kernel_, X, vectors, coef.T, encoded=True)
 

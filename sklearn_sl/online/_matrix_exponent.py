@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._state import CheckedState, check_entries, check_shape
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import diagonal, encode_checked, pair_values
 from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
 
@@ -59,6 +60,12 @@ def exponential_forms(gram, weigh, k, squares):
     """
     if not len(k) or not squares.any():
         return squares
+    with blas_threads_for(k):
+        return _lanczos_forms(gram, weigh, k, squares)
+
+
+def _lanczos_forms(gram, weigh, k, squares):
+    """Return the forms by the steps of the process, each for all queries that need it."""
     forms = np.zeros(len(squares))
     rest = np.flatnonzero(squares > 0)
     k, squares = k[:, rest], squares[rest]

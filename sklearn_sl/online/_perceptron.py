@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import NO_WEIGHT
@@ -323,7 +324,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     def _scores(self, X):
         if not self._votes:
             return super()._scores(X)
-        votes = [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors]
+        with blas_threads_for(X):
+            votes = [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors]
         return np.stack(votes, axis=1)
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
+from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import class_factors
 from sklearn_sl.kernels._base import encode_checked, gram_product, holds_text_or_sets
 from sklearn_sl.kernels._dot import Linear
@@ -140,13 +141,14 @@ class SupportVectorMixin(KernelMachineMixin):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""
         if not len(coef):
             return np.zeros((X.shape[0], *coef.shape[1:]))
-        if self.kernel_ is None:
-            return X[:, self.support_[part]] @ coef
-        vectors = self.support_vectors_[part]
-        if isinstance(self.kernel_, Linear):
-            return np.asarray(X @ (vectors.T @ coef))
-        X, vectors = (encode_checked(self.kernel_, part) for part in (X, vectors))
-        return gram_product(self.kernel_, X, vectors, coef, encoded=True)
+        with blas_threads_for(X):
+            if self.kernel_ is None:
+                return X[:, self.support_[part]] @ coef
+            vectors = self.support_vectors_[part]
+            if isinstance(self.kernel_, Linear):
+                return np.asarray(X @ (vectors.T @ coef))
+            X, vectors = (encode_checked(self.kernel_, part) for part in (X, vectors))
+            return gram_product(self.kernel_, X, vectors, coef, encoded=True)
 
     @property
     def _is_linear(self):
