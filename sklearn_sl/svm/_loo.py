@@ -482,7 +482,8 @@ class Pivoting:
         rows[:, : basis.p] = value[settled, : basis.p]
         place = (np.cumsum(settled) - 1)[found.rows[mine]]
         rows[place, found.cols[mine]] = b[mine]
-        self.b[self.problems[settled]] = np.clip(rows, problem.lower, problem.upper)
+        rows = np.clip(rows, problem.lower, problem.upper)
+        self.b[self.problems[settled]] = problem.settled(rows, ROUNDING)
         self.last = found.chosen(mine)
 
     def _limit(self, moving, n_moving, found):
@@ -838,7 +839,7 @@ def _duels_without_each(model, gram, pairs):
 
 def _resident(model, problem, gram, b):
     """Return the machine of a fitted model in memory, or raise if it is not that of these data."""
-    b = _at_bounds(problem, b)
+    b = problem.settled(b)
     machine = Resident(problem, gram, b, min(model.tol, TOL))
     _check_distance(model, problem, b, machine.distance)
     return machine.settled()
@@ -846,7 +847,7 @@ def _resident(model, problem, gram, b):
 
 def _solution(model, problem, gram, b):
     """Return the solution of a fitted model, or raise if it is not that of these data."""
-    b = _at_bounds(problem, b)
+    b = problem.settled(b)
     support = np.flatnonzero(b)
     v = problem.target - problem.ridge * b
     if len(support):
@@ -854,14 +855,6 @@ def _solution(model, problem, gram, b):
     violation = problem.violation(b, v)
     _check_distance(model, problem, b, violation)
     return Solution(problem, b, v, 0, violation, True)
-
-
-def _at_bounds(problem, b):
-    """Return the coefficients, those that rounding of the weights took off a bound back on it."""
-    for bound in (problem.lower, problem.upper):
-        finite = np.where(np.isfinite(bound), bound, 0.0)
-        b = np.where(np.abs(b - finite) <= 1e-12 * np.abs(finite), finite, b)
-    return b
 
 
 def _check_distance(model, problem, b, violation):

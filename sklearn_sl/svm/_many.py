@@ -125,7 +125,8 @@ def _finished(solution, gram, **options):
         raise ValueError(NO_OPTIMUM)
     if options["polish"]:
         goal = min(goal, polished_violation(problem, gram, solution.b))
-    if solution.violation <= goal:
+    on_bounds = np.array_equal(problem.settled(solution.b), solution.b)
+    if solution.violation <= goal and on_bounds:
         solution.converged = True
         return solution
     search = Search(problem, gram, start=solution, **options)

@@ -4,6 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+# Coefficients this near to zero or to a bound, relative to the largest, are there.
+DUST = 1e-12
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -53,6 +56,17 @@ class Problem:
         near = 1 - 1e-12
         b = np.where(b > near * self.upper, self.upper, b)
         return np.where(b < near * self.lower, self.lower, b)
+
+    def settled(self, b, near=DUST):
+        """Return coefficients that are at zero or at a bound, not next to it by a rounding error.
+
+        A coefficient next to its bound looks free, and would decide an intercept for which there
+        is an interval. A matrix has the coefficients of a solution in each row.
+        """
+        near = near * np.abs(b).max(axis=-1, keepdims=True, initial=0)
+        for end in (self.lower, self.upper, 0.0):
+            b = np.where(np.abs(b - end) <= near, end, b)
+        return b
 
     def slopes(self, b, v):
         """Return what a move of each variable up gains, and what a move down costs, per unit."""

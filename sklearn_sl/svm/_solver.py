@@ -261,7 +261,23 @@ class Search:
         self._refine()
         if self.polished:
             self._polish()
+        self._settle()
         return self.solution()
+
+    def _settle(self):
+        """Put coefficients on the bounds that they missed by a rounding error, if it does no harm.
+
+        The sum of the coefficients is zero only but for such errors.
+        """
+        b = self.problem.settled(self.b)
+        moved = np.flatnonzero(b != self.b)
+        if not len(moved):
+            return
+        before, allowed = (self.b, self.v.copy()), max(self.violation, self.tol)
+        self._subtract(moved, (b - self.b)[moved])
+        self.b = b
+        if self.violation > allowed:
+            self.b, self.v = before
 
     def _refine(self):
         """Correct the solution with exact gradients, until the violation is at most ``tol``."""

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.svm as neighbour
 from conftest import ALGEBRA
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_iris, make_classification
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
-from sklearn_sl.svm import SVC, SVR, _loo
+from sklearn_sl.svm import SVC, SVCCV, SVR, _loo
 from sklearn_sl.svm._gram import MatrixGram, SubGram
 from sklearn_sl.svm._loo import Resident, loo_signs, loo_values
 from sklearn_sl.svm._problem import margin_problem, tube_problem
@@ -412,3 +416,140 @@ class TestErrors:
         monkeypatch.setattr(_loo, "exchange_matrix", lambda *_: None)
         with pytest.warns(UserWarning, match="left-out samples, whose values are approximate"):
             loo_values(problem, gram, solution, max_iter=1)
+
+
+@st.composite
+def few_values(draw):
+    """Draw samples of few values, some of them equal, and costs that add up to each other."""
+    n, p = draw(st.integers(5, 14)), draw(st.integers(1, 2))
+    value = draw(st.sampled_from([st.integers(-2, 2), st.integers(0, 1), st.floats(-2, 2)]))
+    X = draw(st.lists(st.lists(value, min_size=p, max_size=p), min_size=n, max_size=n))
+    weights = st.sampled_from([0.1, 0.2, 0.3, 1.0] if draw(st.booleans()) else [1.0])
+    weight = draw(arrays(np.float64, n, elements=weights))
+    return np.array(X, dtype=float), weight, draw(st.sampled_from([0.05, 0.2, 0.3, 1.0, 10.0]))
+
+
+@st.composite
+def labelled(draw, classes=(-1.0, 1.0)):
+    """Draw such samples with labels that may contradict each other, two of each at least."""
+    X, weight, C = draw(few_values())
+    y = draw(arrays(np.float64, len(X), elements=st.sampled_from(classes)))
+    y[: 2 * len(classes)] = np.repeat(classes, 2)[: len(X)]
+    return X, y, weight, C
+
+
+@st.composite
+def with_targets(draw):
+    """Draw such samples with targets of few values."""
+    X, weight, C = draw(few_values())
+    noise = draw(arrays(np.int64, len(X), elements=st.integers(-1, 1)))
+    return X, X[:, 0] + noise, weight, C
+
+
+forms = st.fixed_dictionaries(
+    {
+        "squared": st.sampled_from([False, False, True]),
+        "intercept": st.sampled_from([True, True, True, False]),
+    }
+)
+rough = st.sampled_from([1e-1, 1e-3, 1e-7])
+some_kernel = st.sampled_from(["linear", "rbf"])
+
+
+def refits_of(model, X, y, weight):
+    """Yield fits without each sample, and the sample."""
+    rows = np.arange(len(y))
+    for i in rows:
+        rest = rows[rows != i]
+        yield model.fit(X[rest], y[rest], sample_weight=weight[rest]), X[[i]], y[i]
+
+
+def clear_decision(model, x):
+    """Return whether no duel and no class wins by a rounding error."""
+    duels = model._pair_values(x)[0]
+    scores = np.sort(np.ravel(model.decision_function(x)))
+    return np.abs(duels).min() > 1e-6 and (len(scores) < 2 or scores[-1] - scores[-2] > 1e-6)
+
+
+def assert_error_is_that_of_refits(error, model, X, y, weight):
+    """Check the number of errors, which decisions that are not clear may add to."""
+    cases = [
+        (clear_decision(refit, x), refit.predict(x)[0] != label)
+        for refit, x, label in refits_of(model, X, y, weight)
+    ]
+    clear, wrong = np.array(cases).T
+    least, most = np.count_nonzero(clear & wrong), np.count_nonzero(~clear | wrong)
+    assert least - 1e-9 <= error * len(y) <= most + 1e-9
+
+
+class TestDegenerateProblems:
+    """Few distinct rows, contradicting labels, no free vector: the intercept is an interval."""
+
+    @settings(max_examples=60)
+    @given(labelled(), some_kernel, forms, rough)
+    def test_values_of_a_classifier_are_those_of_refits(self, case, kernel, form, tol):
+        X, sign, weight, C = case
+        gram = MatrixGram(KERNELS[kernel](X))
+        problem = margin_problem(sign, C * weight, **form)
+        solution = solve(problem, gram, tol=tol, polish=False)
+        refits = values_of_refits(problem, gram)
+        np.testing.assert_allclose(loo_values(problem, gram, solution), refits, **CLOSE)
+        clear = np.abs(refits) > 1e-6
+        signs = loo_signs(problem, gram, solution)
+        np.testing.assert_array_equal(signs[clear], np.sign(refits[clear]))
+
+    @settings(max_examples=60)
+    @given(with_targets(), st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]), some_kernel, forms, rough)
+    def test_values_of_a_regression_are_those_of_refits(self, case, epsilon, kernel, form, tol):
+        X, y, weight, C = case
+        gram = MatrixGram(KERNELS[kernel](X))
+        problem = tube_problem(y, C * weight, epsilon, **form)
+        solution = solve(problem, gram, tol=tol, polish=False)
+        refits = values_of_refits(problem, gram)
+        np.testing.assert_allclose(loo_values(problem, gram, solution), refits, **CLOSE)
+
+    @settings(max_examples=20)
+    @given(labelled(), some_kernel)
+    def test_error_of_two_classes_is_that_of_refits(self, case, kernel):
+        X, y, weight, C = case
+        model = SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-8)
+        error = model.fit(X, y, weight).loo_error(X, y, weight)
+        assert_error_is_that_of_refits(error, model, X, y, weight)
+
+    @settings(max_examples=15)
+    @given(labelled(classes=(0.0, 1.0, 2.0)), some_kernel, st.booleans())
+    def test_error_of_several_classes_is_that_of_refits(self, case, kernel, break_ties):
+        X, y, weight, C = case
+        model = SVC(C=C, kernel=kernel, gamma=0.5, break_ties=break_ties, tol=1e-8)
+        error = model.fit(X, y, weight).loo_error(X, y, weight)
+        assert_error_is_that_of_refits(error, model, X, y, weight)
+
+    @settings(max_examples=15)
+    @given(labelled(), some_kernel)
+    def test_the_search_leaves_out_as_refits_do(self, case, kernel):
+        X, y, _, C = case
+        search = SVCCV([C], kernel=kernel, gamma=0.5, cv="loo").fit(X, y)
+        model = SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-8)
+        error = 1 - search.best_score_
+        assert_error_is_that_of_refits(error, model, X, y, np.ones(len(y)))
+
+    @settings(max_examples=20)
+    @given(with_targets(), st.sampled_from([0.1, 0.5, 1.0, 3.0]), some_kernel)
+    def test_error_of_a_regression_is_that_of_refits(self, case, epsilon, kernel):
+        X, y, weight, C = case
+        model = SVR(C=C, kernel=kernel, gamma=0.5, epsilon=epsilon, tol=1e-8)
+        error = model.fit(X, y, weight).loo_error(X, y, weight)
+        residuals = [label - m.predict(x)[0] for m, x, label in refits_of(model, X, y, weight)]
+        np.testing.assert_allclose(error, np.mean(np.abs(residuals)), **CLOSE)
+
+    @pytest.mark.parametrize("kernel", ["linear", "rbf"])
+    @pytest.mark.parametrize("C", [0.05, 0.2])
+    def test_error_of_overlapping_classes_is_that_of_scikit_learn(self, kernel, C):
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(20 + seed, 1 + seed % 2))
+            y = np.where(X[:, 0] + 2 * rng.normal(size=len(X)) > 0, 1, -1)
+            error = SVC(C=C, kernel=kernel, gamma=0.5).fit(X, y).loo_error(X, y)
+            peer = neighbour.SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-5)
+            wrong = [m.predict(x)[0] != label for m, x, label in refits_of(peer, X, y, 1.0 + 0 * y)]
+            assert error == np.mean(wrong)
