@@ -1,23 +1,43 @@
 """Sparse Cholesky factors of Laplacians: solves, and the entries of the inverse at the edges."""
 
-import threading
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import spilu
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl.graph import _sparse_cholesky as compiled
+from sklearn_sl.graph._ordering import QuotientGraph
 
 # Blocks of columns are at most so wide.
 WIDEST = 128
 # One call of compiled code does about this many operations, 50 ms or less.
 BUDGET = 5e8
+# One call of the ordering, or of the analysis, reads about so many entries: 50 ms or less.
+READ = 5_000_000
+# A vertex with more neighbours than this, times the root of the number of vertices, comes last.
+DENSE = 10
 TOO_FAR_APART = (
     "The weights of the graph differ by too many orders of magnitude for double precision: drop "
     "the lightest edges, or choose another scale of the weights."
 )
+
+
+class TooMuchFill(ValueError):
+    """A factor would have more entries, or take more work, than it is worth."""
+
+
+class Limits:
+    """What a factor may cost: numbers that are stored, and multiplications."""
+
+    def __init__(self, n_entries=np.inf, work=np.inf):
+        self.n_entries, self.work = n_entries, work
+
+    def check(self, n_entries, work):
+        """Raise unless a factor that costs at least so much is within the limits and the memory."""
+        if n_entries > self.n_entries or work > self.work:
+            raise TooMuchFill("The factor of the Laplacian has too many entries.")
+        check_size(int(n_entries))
 
 
 class Pattern:
@@ -28,8 +48,9 @@ class Pattern:
     A : csr_array of shape (n, n)
         The matrix, with a full diagonal.
 
-    order : ndarray of shape (n,), default=None
-        An order of elimination, if a good one is known; else one of minimum degree.
+    limits : Limits, default=None
+        What the factor may cost, if that is less than the memory there is. :class:`TooMuchFill` is
+        raised as soon as it is known to cost more.
 
     Attributes
     ----------
@@ -43,8 +64,9 @@ class Pattern:
         About how many multiplications the factorisation takes.
     """
 
-    def __init__(self, A, order=None):
-        order = _least_degree(A) if order is None else order
+    def __init__(self, A, limits=None):
+        self._limits = Limits() if limits is None else limits
+        order = least_degree_order(A, self._limits)
         A, parent = _permuted(A, order), np.empty(A.shape[0], dtype=np.intp)
         compiled.elimination_tree(A.indptr, A.indices, parent, np.empty_like(parent))
         post = np.empty_like(parent)
@@ -61,8 +83,8 @@ class Pattern:
         mark, count = np.full_like(parent, -1), np.zeros_like(parent)
         row, pattern = 0, (self.matrix.indptr, self.matrix.indices)
         while row < len(parent):
-            row = compiled.count_below(*pattern, parent, row, 10**7, mark, count)
-            check_size(int(count.sum()))
+            row = compiled.count_below(*pattern, parent, row, READ, mark, count)
+            self._limits.check(float(count.sum()), float(np.square(count, dtype=float).sum()))
         return count
 
     def _group(self, parent, count):
@@ -108,45 +130,34 @@ def check_size(n_entries):
     )
 
 
-def _least_degree(A):
-    """Return an order of elimination with little fill: the minimum degree one of SuperLU.
+def pattern_within(A, limits):
+    """Return the :class:`Pattern` of a factor within the limits and the memory, or None."""
+    try:
+        return Pattern(A, limits)
+    except (ValueError, MemoryError):
+        return None
 
-    An incomplete factorisation that drops all it can is little more than the ordering.
+
+def least_degree_order(A, limits):
+    """Return an order of elimination with little fill; see ``_ordering.pyx``.
+
+    Parameters
+    ----------
+    A : csr_array of shape (n, n)
+        A symmetric matrix.
+
+    limits : Limits
+        What the factor may cost; is asked on the way, as the cost of what is eliminated is known.
     """
-    if A.shape[0] == 1:
-        return np.zeros(1, dtype=np.intp)
-    pattern = sp.csc_array((np.ones(A.nnz), A.indices.astype(np.intc), A.indptr.astype(np.intc)))
-    pattern.setdiag(2.0 * np.diff(A.indptr))
-    incomplete = _in_background(
-        lambda: spilu(
-            pattern,
-            drop_tol=1e10,
-            fill_factor=1,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0,
-            options={"SymmetricMode": True},
-        )
-    )
-    return np.argsort(incomplete.perm_c).astype(np.intp)
-
-
-def _in_background(work):
-    """Return the result of a function, without which Ctrl-C would have to wait for its end."""
-    outcome = []
-
-    def note():
-        try:
-            outcome.append((work(), None))
-        except BaseException as error:
-            outcome.append((None, error))
-
-    thread = threading.Thread(target=note, daemon=True)
-    thread.start()
-    thread.join()
-    result, error = outcome[0]
-    if error is not None:
-        raise error
-    return result
+    n = A.shape[0]
+    indptr, indices = A.indptr.astype(np.intp, copy=False), A.indices.astype(np.intp, copy=False)
+    graph = QuotientGraph(indptr, indices, int(DENSE * max(np.sqrt(n), 2)))
+    while not graph.eliminate(READ):
+        limits.check(graph.n_entries, graph.work)
+    limits.check(graph.n_entries, graph.work)
+    order = np.empty(n, dtype=np.intp)
+    graph.write_order(order)
+    return order
 
 
 def _permuted(A, order):

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,14 +21,12 @@ from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import CALL, ScaledMatrix
-from sklearn_sl.graph._factor import Factor, Pattern
+from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 
 # A small system is factorised: to the last digit, in no time.
 DIRECT_ORDER = 500
 # Conjugate gradients are given so many iterations before a factor is thought to be cheaper.
-ITERATIONS = 30
-# A band is narrow if eliminating along it takes so many multiplications for each entry.
-NARROW = 1000
+ITERATIONS = 200
 # What the hitting times are good for needs no more than this relative residual.
 HITTING_TOL = 1e-3
 TINY, EPS = np.finfo(np.float64).tiny, np.finfo(np.float64).eps
@@ -75,6 +72,8 @@ class GroundedSystem:
         self.W, self.ground = W, ground
         self.a = degrees(W) + ground
         self.n = len(ground)
+        # The pattern of the factor, once that is known to be cheap.
+        self._cheap_pattern = None
 
     @cached_property
     def scaled(self):
@@ -141,39 +140,34 @@ class GroundedSystem:
         if self.n:
             # Threads of BLAS gain nothing on small blocks, and spin for a while after each.
             with one_blas_thread():
-                x[...] = self._factor()(b)
+                x[...] = self._factor.solve(b / self._unit)
         return 1, True
 
+    @cached_property
+    def _unit(self):
+        """In this unit no weight overflows or vanishes."""
+        return max(self.a.max(), TINY)
+
+    @cached_property
+    def _matrix(self):
+        return sp.csr_array(sp.diags_array(self.a / self._unit) - self.W / self._unit)
+
+    @cached_property
     def _factor(self):
-        """Return the Cholesky factor, in units in which no weight overflows or vanishes.
+        """The Cholesky factor.
 
         It is made of the weights and of what leads to the ground: nothing is subtracted, so that
         vertices with the thinnest tie to a label have as many digits as all others.
         """
-        unit = max(self.a.max(), TINY)
-        A = sp.csr_array(sp.diags_array(self.a / unit) - self.W / unit)
-        order, work = self._band
-        pattern = Pattern(A, order if work <= NARROW * A.nnz else None)
-        factor = Factor(A, pattern, slack=self.ground / unit)
-        return lambda b: factor.solve(b / unit)
-
-    @cached_property
-    def _band(self):
-        """An order in which neighbours are close, and the work of eliminating along it."""
-        order = csgraph.reverse_cuthill_mckee(self.W, symmetric_mode=True).astype(np.intp)
-        place = np.empty_like(order)
-        place[order] = np.arange(self.n)
-        # How far each row reaches back; free vertices without free neighbours reach nowhere.
-        tied = np.flatnonzero(np.diff(self.W.indptr))
-        earliest = np.minimum.reduceat(place[self.W.indices], self.W.indptr[tied])
-        reach = np.maximum(place[tied] - earliest, 0).astype(np.float64)
-        return order, float(reach @ reach)
+        return Factor(self._matrix, self._cheap_pattern, slack=self.ground / self._unit)
 
     def _prefers_factor(self, n_sides):
         """Return whether a factor is cheaper than conjugate gradients."""
-        if self.n <= DIRECT_ORDER:
+        if self.n <= DIRECT_ORDER or self._cheap_pattern is not None:
             return True
-        return self._band[1] <= ITERATIONS * n_sides * self.W.nnz
+        limits = Limits(work=ITERATIONS * n_sides * self.W.nnz)
+        self._cheap_pattern = pattern_within(self._matrix, limits)
+        return self._cheap_pattern is not None
 
     # ------------------------------------------------------------ conjugate gradients
 

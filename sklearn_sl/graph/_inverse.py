@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import TINY, ScaledMatrix
-from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Pattern, check_size
+from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Limits, pattern_within
 
-# Graphs with more vertices are factorised only if a part of them, with so many vertices, has a
-# factor with at most so many numbers per vertex: 40 in the plane, hundreds in ten dimensions.
-SMALL, SAMPLE, THIN = 10_000, 4_000, 150
+# Graphs with more vertices are factorised only if the factor has at most so many numbers for each
+# vertex: it has 40 in the plane, hundreds in ten dimensions.
+SMALL, THIN = 10_000, 150
 # What a column found by conjugate gradients may be wrong by, in the norm of the energy.
 TOLERANCE = 1e-8
 # A difference that is smaller by this factor than its terms is wrong in the seventh digit.
@@ -59,7 +59,16 @@ class LaplacianInverse:
         self.n_components, self.component = csgraph.connected_components(W, directed=False)
         self.size = np.bincount(self.component)[self.component]
         self.degree = degrees(self.W)
-        self.direct = W.shape[0] <= SMALL or has_thin_factor(W) if direct is None else direct
+        self._pattern = None
+        self.direct = self._is_thin() if direct is None else direct
+
+    def _is_thin(self):
+        """Return whether the graph is small, or its factor has few entries."""
+        if self.n_vertices <= SMALL or not len(self.free):
+            return True
+        A = self._matrix
+        self._pattern = pattern_within(A, thin(A))
+        return self._pattern is not None
 
     def _check_range(self, W, shift):
         """Raise if weights vanish beside the largest, or if entries of the inverse overflow."""
@@ -91,13 +100,17 @@ class LaplacianInverse:
         """The Cholesky factor of the matrix at the free vertices, or None if there are none."""
         if not len(self.free):
             return None
-        _check_feasible(self.W)
-        A = sp.csr_array(sp.diags_array(self.degree + self.shift) - self.W)
         if self.shift:
-            return Factor(A, slack=np.full(self.n_vertices, self.shift))
+            return Factor(self._matrix, self._pattern, slack=np.full(self.n_vertices, self.shift))
         grounds = np.delete(np.arange(self.n_vertices), self.free)
         to_ground = degrees(self.W[:, grounds])[self.free]
-        return Factor(sp.csr_array(A[self.free][:, self.free]), slack=to_ground)
+        return Factor(self._matrix, self._pattern, slack=to_ground)
+
+    @property
+    def _matrix(self):
+        """The matrix at the free vertices."""
+        A = sp.csr_array(sp.diags_array(self.degree + self.shift) - self.W)
+        return A if self.shift else sp.csr_array(A[self.free][:, self.free])
 
     @cached_property
     def scaled(self):
@@ -211,34 +224,9 @@ class LaplacianInverse:
         return values / self.unit
 
 
-def has_thin_factor(W):
-    """Return whether the factor of a graph, or of a large part of it, has few entries.
-
-    ``W`` is any symmetric csr_array with the edges of the graph.
-    """
-    return _entries_per_vertex(W) <= THIN
-
-
-def _entries_per_vertex(W):
-    """Return how many numbers for each vertex the factor of a part of the graph has."""
-    start = int(np.argmax(np.diff(W.indptr)))
-    order = csgraph.breadth_first_order(W, start, directed=False, return_predecessors=False)
-    if len(order) < SAMPLE:  # a small component says nothing about the others
-        order = np.concatenate([order, np.setdiff1d(np.arange(W.shape[0]), order)])
-    part = np.sort(order[:SAMPLE])
-    A = sp.csr_array(sp.eye_array(len(part)) + abs(W[part][:, part]))
-    return Pattern(A).n_entries / len(part)
-
-
-def _check_feasible(W):
-    """Raise at once if the factor of a large graph has no chance to fit into memory.
-
-    To order the vertices of such a graph can take minutes. In ten dimensions the entries grow with
-    nearly the square of the number of vertices; here the exponent is 1.5, to be on the safe side.
-    """
-    n = W.shape[0]
-    if n > SMALL and (entries := _entries_per_vertex(W)) > THIN:
-        check_size(int(entries * n * (n / SAMPLE) ** 0.5))
+def thin(A):
+    """Return the limits of a factor with few entries for each row of ``A``."""
+    return Limits(n_entries=THIN * A.shape[0])
 
 
 def settled_solution(scaled, B, tol, max_iter=20_000):

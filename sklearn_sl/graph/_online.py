@@ -16,7 +16,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._build import GraphBuilder
 from sklearn_sl.graph._descent import ScaledMatrix
-from sklearn_sl.graph._factor import Factor, Pattern
+from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._linear import ClassScoresMixin
@@ -84,7 +84,7 @@ class Grounded:
         n, n_ends = len(self.free), self.within.nnz
         if n <= FEW_VERTICES or n_ends <= TREE_ENDS * n:
             return True
-        return n_ends <= MANY_ENDS and Pattern(self._matrix()).work <= MUCH_WORK
+        return n_ends <= MANY_ENDS and bool(pattern_within(self._matrix(), Limits(work=MUCH_WORK)))
 
     def _matrix(self):
         return sp.csr_array(sp.diags_array(self.degree * (1 + self.leak)) - self.within)

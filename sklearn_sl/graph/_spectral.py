@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import degrees, edge_list
-from sklearn_sl.graph._factor import Factor
-from sklearn_sl.graph._inverse import has_thin_factor
+from sklearn_sl.graph._factor import Factor, Pattern
+from sklearn_sl.graph._inverse import thin
 from sklearn_sl.graph._vertices import GraphMixin
 
 # Up to this order all eigenvectors are found at once; up to the smaller one by any solver.
@@ -128,10 +128,10 @@ def _smallest(A, z, solver, max_iter, progress):
 
 def _operators(A, z, solver, max_iter, progress):
     """Return the operators to iterate with, each until it fails, and the options of ``eigsh``."""
-    if solver == "lu" or (solver == "auto" and has_thin_factor(A)):
+    if solver in ("auto", "lu"):
         try:
-            return [(_Factored(A, z, progress), {"ncv": 12})]
-        except ValueError:  # too large, or too ill-conditioned
+            return [(_Factored(A, z, progress, only_if_thin=solver == "auto"), {"ncv": 12})]
+        except (ValueError, MemoryError):  # too large, or too ill-conditioned
             if solver == "lu":
                 raise
     return [
@@ -198,10 +198,11 @@ class _Reflected(_Operator):
 class _Factored(_Operator):
     """The inverse by a sparse Cholesky factor, one vertex grounded."""
 
-    def __init__(self, A, z, progress):
+    def __init__(self, A, z, progress, only_if_thin):
         super().__init__(A, z, progress)
         self.free = np.delete(np.arange(A.shape[0]), A.diagonal().argmax())
-        self.factor = Factor(sp.csr_array(A[self.free][:, self.free]))
+        A = sp.csr_array(A[self.free][:, self.free])
+        self.factor = Factor(A, Pattern(A, thin(A) if only_if_thin else None))
 
     def apply(self, x):
         self.n_iter += 1

@@ -18,6 +18,7 @@ from sklearn_sl.graph import (
     PLaplacianClassifier,
     _network,
     _p_laplacian,
+    _sampled_elimination,
     as_graph,
     effective_resistance,
     graph_from_edges,
@@ -343,12 +344,71 @@ def test_conjugate_gradients_and_elimination_agree(rng, monkeypatch):
         np.testing.assert_allclose(solve(W, values, p).u, u, atol=1e-6)
 
 
+def test_sampled_elimination_of_a_tree_is_exact(rng):
+    """Two neighbours are joined by one edge anyway."""
+    child = np.arange(1, 50)
+    ends = np.column_stack([child, (rng.uniform(size=49) * child).astype(np.intp)])
+    inner, ground = 10.0 ** rng.uniform(-40, 40, 49), np.zeros(50)
+    ground[7], current = 2.0, rng.uniform(size=50)
+    exact = _network.Elimination(ends, 50)
+    exact.factorise(inner, ground)
+    found = _network.SampledFactor(ends, inner, ground).solve(current)
+    np.testing.assert_allclose(found, exact.solve(current), rtol=1e-12)
+
+
+def test_sampled_edges_are_right_on_average():
+    conductance, ground = np.array([1.0, 2.0, 3.0]), np.array([5.0, 0.0, 0.0, 0.0])
+    ends = np.array([[0, 1], [0, 2], [0, 3]])
+    # Vertices 1, 2, 3 have three neighbours more each, and 0 is taken out first.
+    more = np.array([[1, 2], [1, 2], [1, 2], [2, 3], [2, 3], [3, 1], [3, 1]])
+    ends, conductance = np.vstack([ends, more]), np.append(conductance, np.full(7, 1e-9))
+    totals = np.zeros(3)
+    for u in (np.arange(2000) + 0.5) / 2000:
+        network = _sampled_elimination.SampledElimination(ends, conductance, ground)
+        uniform = np.full(5, u)
+        network.eliminate(uniform, np.empty(9, dtype=np.intc), np.empty(9))
+        assert (network.n_done, network.order[0]) == (1, 0)
+        totals += np.asarray(network.ground)[1:]
+    # The ground gets a_i g / D from each of them.
+    np.testing.assert_allclose(totals / 2000, 5 * np.array([1, 2, 3]) / 11, rtol=2e-3)
+
+
+def test_sampled_elimination_makes_conjugate_gradients_indifferent_to_conductances(
+    rng, monkeypatch
+):
+    n = 400
+    ends = rng.integers(n, size=(4 * n, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    network = _network.Network(ends, np.arange(0, n, 40), n)
+    network.set_conductances(10.0 ** rng.uniform(-6, 6, len(ends)), np.ones(n // 40))
+    expected = network.solve(np.ones(n))
+    monkeypatch.setattr(_network, "CHEAP", 0)
+    monkeypatch.setattr(_network, "MORE_STEPS", 100)
+    iterated = _network.Network(ends, np.arange(0, n, 40), n)
+    monkeypatch.setattr(_network, "Elimination", None)  # never called
+    iterated.set_conductances(network._inner, np.ones(n // 40))
+    np.testing.assert_allclose(iterated.solve(np.ones(n)), expected, rtol=1e-6)
+    assert iterated._hard
+
+
+def test_time_on_random_graphs_is_that_of_a_few_sweeps(rng, monkeypatch):
+    """A factor of such a graph has nearly all entries: none is ever made."""
+    edges = rng.integers(4000, size=(20_000, 2))
+    edges = np.vstack([edges[edges[:, 0] != edges[:, 1]], [[i, i + 1] for i in range(3999)]])
+    monkeypatch.setattr(
+        _network.Elimination, "factorise", lambda *args: pytest.fail("no elimination is needed")
+    )
+    solution = solve(graph_from_edges(edges), labels(4000, v0=0, v1=1, v2=0, v3=1), 1.5)
+    assert solution.relative_gap <= 1e-6
+
+
 def test_elimination_takes_over_where_conjugate_gradients_fail(rng, monkeypatch):
     W = random_graph(rng, 40, density=0.1)
     values = labels(40, v0=0, v39=1)
     expected = solve(W, values, 30.0).u
     monkeypatch.setattr(_network, "CHEAP", 0)
     monkeypatch.setattr(_network, "STEPS", 5)
+    monkeypatch.setattr(_network, "MORE_STEPS", 1)
     np.testing.assert_allclose(solve(W, values, 30.0).u, expected, **ALGEBRA)
 
 
