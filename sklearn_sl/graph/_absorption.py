@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from sklearn_sl.graph._factor import Limits, Pattern, TooMuchFill
+
 PANEL = 64
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
 CALL = 5e8
@@ -31,6 +33,8 @@ ROUNDING = 1e-13
 TINY = 1e-290
 # The walk between groups of vertices preconditions that between vertices.
 GROUP_SIZE, MAX_GROUPS = 10, 2500
+# SuperLU does about so many multiplications in 0.1 s.
+QUICK = 3e8
 
 
 @dataclass
@@ -300,11 +304,10 @@ def _coarse_correction(walk):
     """Return the preconditioner of a sparse walk: the walk between groups, then one step."""
     groups = _groups(walk.A)
     members = groups.T.tocsr()
+    coarse = sp.csr_array(members @ (groups - sp.diags_array(walk.left) @ (walk.A @ groups)))
     try:
-        solve = splu(
-            (members @ (groups - sp.diags_array(walk.left) @ (walk.A @ groups))).tocsc()
-        ).solve
-    except RuntimeError:  # singular, as all of the weights of a group may have underflowed
+        solve = _coarse_solver(coarse)
+    except (RuntimeError, np.linalg.LinAlgError):  # all weights of a group may have underflowed
         return None
 
     def precondition(residual):
@@ -312,6 +315,57 @@ def _coarse_correction(walk):
         return residual + walk.move(z)
 
     return precondition
+
+
+def _coarse_solver(C):
+    """Return the function that solves with the matrix of the walk between groups.
+
+    SuperLU keeps other threads, and Ctrl-C, waiting: it gets what it is done with in a moment, in
+    an order whose fill is known. Other matrices are nearly full anyway, and factored in blocks.
+    """
+    n = C.shape[0]
+    pattern = sp.csr_array(abs(C) + abs(C.T) + sp.eye_array(n))
+    try:
+        order = Pattern(pattern, Limits(work=QUICK)).order
+    except TooMuchFill:
+        return BlockFactor(C.toarray()).solve
+    permuted = sp.csc_array(C[order][:, order])
+    factor = splu(permuted, "NATURAL", diag_pivot_thresh=0, options={"SymmetricMode": True})
+
+    def solve(b):
+        x = np.empty_like(b)
+        x[order] = factor.solve(b[order])
+        return x
+
+    return solve
+
+
+class BlockFactor:
+    """The factors of a diagonally dominant matrix, which needs no pivoting, by blocks of columns.
+
+    ``M`` is overwritten: below the blocks of the diagonal by ``L``, whose own blocks there are
+    unit matrices, above them by ``U``. No call takes long, so that Ctrl-C is heard.
+    """
+
+    def __init__(self, M):
+        n = len(M)
+        self._M, self._inverses = M, []
+        self._blocks = [slice(start, min(start + PANEL, n)) for start in range(0, n, PANEL)]
+        for block in self._blocks:
+            below, right = M[block.stop :, block], M[block, block.stop :]
+            self._inverses.append(np.linalg.inv(M[block, block]))
+            below[:] = below @ self._inverses[-1]
+            for rows in _row_blocks(n - block.stop, PANEL * (n - block.stop)):
+                M[block.stop :][rows, block.stop :] -= below[rows] @ right
+
+    def solve(self, b):
+        """Return ``inv(M) b``."""
+        x = np.array(b)
+        for block in self._blocks:
+            x[block.stop :] -= self._M[block.stop :, block] @ x[block]
+        for block, inverse in zip(reversed(self._blocks), reversed(self._inverses)):
+            x[block] = inverse @ (x[block] - self._M[block, block.stop :] @ x[block.stop :])
+        return x
 
 
 def _groups(A):

@@ -530,8 +530,8 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     **Algorithm.** Newton's method with line search, on the differences for ``p >= 2`` and on the
     flow of the dual problem for ``p < 2``, while the exponent grows from 2 to what is asked for.
     Each step is a sparse linear system, solved by an elimination without subtraction, whose
-    accuracy does not depend on how much the conductances differ, or by conjugate gradients where
-    that is cheaper. Each flow bounds the minimum from below, see ``duality_gap_``.
+    accuracy does not depend on how much the conductances differ, or, where that has much fill, by
+    conjugate gradients that a sampled elimination preconditions [3]_. Each flow bounds the minimum from below, see ``duality_gap_``.
 
     **New samples** take the p-mean of their neighbours, the value that adds the least energy to the
     graph: ``argmin_t sum_j w_j |t - u_j|^p``.
@@ -624,6 +624,9 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
 
     .. [2] M. Flores, J. Calder and G. Lerman, "Analysis and algorithms for lp-based
        semi-supervised learning on graphs", Applied and Computational Harmonic Analysis 60, 2022.
+
+    .. [3] R. Kyng and S. Sachdeva, "Approximate Gaussian elimination for Laplacians: fast, sparse,
+       and simple", FOCS 2016.
 
     Examples
     --------

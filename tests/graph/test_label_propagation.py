@@ -554,6 +554,20 @@ def test_copies_predict_the_same(Estimator, rng):
     np.testing.assert_array_equal(without_warning(clone(model), X, y).predict_proba(X), said)
 
 
+@pytest.mark.parametrize("quick", [0, 10**9])
+def test_coarse_walks_are_solved_by_either_factor(quick, rng, monkeypatch):
+    monkeypatch.setattr(_absorption, "QUICK", quick)
+    A = sp.random_array((150, 150), density=0.05, rng=rng)
+    C = sp.csr_array(sp.diags_array(A.sum(axis=1) + 0.1) - A)
+    B = rng.normal(size=(150, 3))
+    found = _absorption._coarse_solver(C)(B)
+    np.testing.assert_allclose(found, np.linalg.solve(C.toarray(), B), **ALGEBRA)
+    calls = []
+    monkeypatch.setattr(_absorption, "splu", lambda *args, **options: calls.append(args))
+    _absorption._coarse_solver(C)
+    assert len(calls) == (quick > 0)
+
+
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 @pytest.mark.parametrize("direct", [10**6, 10])
