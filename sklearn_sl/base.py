@@ -48,5 +48,7 @@ def class_factors(class_weight, y, weight):
         return compute_sample_weight(class_weight, y)
     codes = np.unique(y, return_inverse=True)[1]
     totals = np.bincount(codes, weights=weight)
-    shares = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-    return (weight.sum() / np.count_nonzero(totals) * shares)[codes]
+    # As scikit-learn does it for repeated rows, to the last bit.
+    portions = np.count_nonzero(totals) * totals
+    factors = np.divide(weight.sum(), portions, out=np.zeros_like(totals), where=totals > 0)
+    return factors[codes]
