@@ -27,8 +27,9 @@ from sklearn_sl.online._protocol import (
     LOSS,
     SQUARES,
 ) = range(_sweeps.TAIL)
-# The weights of trials whose weight is one.
+# The weights of trials whose weight is one, and how often they are repeated if they are not.
 NO_WEIGHT = np.empty(0)
+ONCE = np.empty(0, dtype=np.int64)
 
 
 def squared_norms(X):
@@ -129,42 +130,48 @@ class AdditiveMixin(LinearScoresMixin):
         check_shape(self, "_tails", (n_vectors, _sweeps.TAIL))
         check_shape(self, "_biases", (2, n_vectors))
 
-    def _play_one(self, rows, targets, weight, loss, rule, k, scores):
-        """Play trials with weight vector ``k``; return how many."""
+    def _play_one(self, rows, targets, weight, times, loss, rule, k, scores):
+        """Play trials with weight vector ``k``; return how many rows."""
         mine = slice(k, k + 1)
+        state = (self._weights[mine], self._sums[mine], self._tails[k], scores, k)
+        unheard = self._n_unheard(times)
+        if times.size:
+            return _sweeps.sweep_runs(
+                rows, targets, weight, times, loss, rule, self.fit_intercept, unheard, *state
+            )
         return _sweeps.sweep(
-            rows,
-            targets,
-            weight,
-            loss,
-            rule,
-            self.fit_intercept,
-            self._ball,
-            self._first_averaged - 1 - self.n_trials_,
-            self._weights[mine],
-            self._sums[mine],
-            self._tails[k],
-            scores,
-            k,
+            rows, targets, weight, loss, rule, self.fit_intercept, self._ball, unheard, *state
         )
 
-    def _play_together(self, rows, codes, weight, loss, rule, scores):
-        """Play trials with all weight vectors at once; return how many."""
+    def _play_together(self, rows, codes, weight, times, loss, rule, scores):
+        """Play trials with all weight vectors at once; return how many rows."""
         return _sweeps.sweep_classes(
             rows,
             codes,
             weight,
+            times,
             loss,
             rule,
             self.fit_intercept,
             self._ball,
-            self._first_averaged - 1 - self.n_trials_,
+            self._n_unheard(times),
             self._weights,
             self._sums,
             *self._biases,
             self._tails[0],
             scores,
+            np.empty(len(self._weights)),
         )
+
+    def _n_unheard(self, times):
+        """Return the number of the next rows that do not count in the average.
+
+        A run does, or it does not.
+        """
+        n_unheard = self._first_averaged - 1 - self.n_trials_
+        if not times.size or n_unheard <= 0:
+            return n_unheard
+        return int(np.searchsorted(np.cumsum(times), n_unheard, side="right"))
 
     def _account(self, answers, targets):
         # The sweep has added up the losses.
@@ -278,17 +285,19 @@ class LinearClassifierMixin(ClassScoresMixin, AdditiveMixin, OnlineClassifierMix
 
     _fixed = (*AdditiveMixin._fixed, "multi_class")
 
-    def _play(self, X, codes, weight=NO_WEIGHT):
+    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
         rows = as_rows(X)
         scores = np.empty((len(codes), self._n_vectors()))
         if self._together:
             weight, loss = self._trial_weights(codes, None, weight), self._loss_of(0)
-            return scores, self._play_together(rows, codes, weight, loss, self._rule(), scores)
+            played = self._play_together(rows, codes, weight, times, loss, self._rule(), scores)
+            return scores, played
         played = [
             self._play_one(
                 rows,
                 self._signs(codes, k),
                 self._trial_weights(codes, k, weight),
+                times,
                 self._loss_of(k),
                 rule,
                 k,
@@ -338,10 +347,10 @@ class NumberScoresMixin:
 class LinearRegressorMixin(NumberScoresMixin, AdditiveMixin, OnlineRegressorMixin):
     """Additive learners whose answers are numbers."""
 
-    def _play(self, X, y, weight=NO_WEIGHT):
+    def _play(self, X, y, weight=NO_WEIGHT, times=ONCE):
         scores = np.empty((len(y), 1))
         loss, rule = self._loss_of(0), self._rules()[0]
-        return scores, self._play_one(as_rows(X), y, weight, loss, rule, 0, scores)
+        return scores, self._play_one(as_rows(X), y, weight, times, loss, rule, 0, scores)
 
     def _pull(self, scores, y, slopes):
         return slopes[0][:, None]

@@ -1,5 +1,8 @@
 """Fits that pass over the samples until that no longer pays, as scikit-learn's do."""
 
+from itertools import count, repeat
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import r2_score
@@ -14,20 +17,33 @@ from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import (
     BIAS,
     LOSS,
+    NO_WEIGHT,
     NORM2,
+    ONCE,
     LinearClassifierMixin,
     LinearRegressorMixin,
     squared_norms,
 )
 
+# The presentations of a shuffled pass have places of their own up to these numbers, in all or in
+# the mean of the rows, whichever is more.
+MOST_PLACES = 2**12
+PLACES_PER_ROW = 10
+# The largest number of presentations in a pass: if they are counted, or if each leaves something;
+# and of one row if all vectors take their steps together.
+MOST_COUNTED = 2**53
+MOST_KEPT = 2**24
+MOST_TOGETHER = 2**20
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
 
 class PassesMixin:
     """``fit`` with shuffled passes, patience, samples set aside, weights and a warm start.
 
-    An integer weight of a sample is a number of presentations, one after the other; what remains
-    of a weight that is not an integer is one more presentation with that weight. The order of a
-    shuffled pass, and which samples are set aside, follow from what the rows hold: copies of a row
-    stay together, wherever they stand.
+    An integer weight of a sample is a number of presentations; what remains of a weight that is
+    not an integer is one more presentation with that weight. In order they follow one another. In
+    a shuffled pass each has a place of its own, as copies of the row have, and so they do where
+    samples are set aside; the places follow from what the rows hold, wherever they stand.
     """
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -49,8 +65,13 @@ class PassesMixin:
             Intercepts to begin with.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample is presented in a pass, time after time; what remains of a weight
-            that is not an integer is one more presentation with that weight.
+            How often each sample is presented in a pass; what remains of a weight that is not an
+            integer is one more presentation with that weight. Without ``shuffle`` these are one
+            after the other, with it at random places. If the sum of the weights exceeds both 4096
+            and ten times the number of samples, runs of presentations one after the other have
+            random places, not more than that. The cost does not depend on how large weights are;
+            their sum may be up to ``2**53``, or ``2**24`` where something is kept of each
+            presentation.
 
         Returns
         -------
@@ -64,6 +85,7 @@ class PassesMixin:
         X, targets, weight = take_weighty(X, targets, weight)
         if weight is not None:
             self._check_presence(targets)
+            self._check_weights(weight)
         self._set_class_factors(targets, weight)
         X, targets, weight, watch = self._set_aside(X, targets, weight)
         self._begin(X)
@@ -81,19 +103,26 @@ class PassesMixin:
         self._check_options()
         X, targets = self._read_more(X, y, *classes)
         self._forget_certificate()
-        order = shares = None
+        trials = ()
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, X, dtype=np.float64)
             X, targets, weight = take_weighty(X, targets, weight)
-            order, shares = order_of_pass(len(targets), None, weight)
-            targets = targets if order is None else targets[order]
+            if weight is not None:
+                self._check_weights(weight)
+                trials = self._turns_of_pass(turns_in_order(weight))
+                targets = targets[trials.rows]
         self._set_class_factors(targets, None)
-        self._learn(X, targets, order, shares)
+        self._learn(X, targets, *trials)
 
     # ------------------------------------------------------------ hooks
 
     def _check_options(self):
         """Complain of parameters that do not go together."""
+
+    @property
+    def _keeps_each(self):
+        """Whether something is kept of each presentation."""
+        return self.keep_losses
 
     def _check_presence(self, targets):
         """Complain of classes without a sample that has a weight."""
@@ -114,6 +143,24 @@ class PassesMixin:
 
     # ------------------------------------------------------------ samples
 
+    def _check_weights(self, weight):
+        """Complain of more presentations than can be counted, or kept."""
+        most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
+        if self._keeps_each:
+            most, reason = MOST_KEPT, "something is kept of each presentation"
+        total = np.ceil(weight).sum()
+        if total > most:
+            raise ValueError(
+                f"The sum of sample_weight is {total:.6g}, but may be at most {most}: a weight is "
+                f"a number of presentations, and {reason}. Divide the weights by a constant."
+            )
+        if self._together and weight.max() > MOST_TOGETHER:
+            raise ValueError(
+                f'The largest sample_weight is {weight.max():.6g}, but with multi_class="kesler" '
+                f"it may be at most {MOST_TOGETHER}: a weight is a number of presentations. Divide "
+                "the weights by a constant."
+            )
+
     def _set_aside(self, X, targets, weight):
         """Return the samples to learn from, and those on which progress is watched."""
         if not self.early_stopping:
@@ -123,11 +170,15 @@ class PassesMixin:
             X.data if sp.issparse(X) else X, estimator_name=type(self).__name__, input_name="X"
         )
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        keys = scramble(row_hashes(X, targets.astype(np.float64)) + salt(seed, 0))
-        aside = set_aside(keys, self._strata(targets), weight, self.validation_fraction)
-        train, test = np.flatnonzero(~aside), np.flatnonzero(aside)
-        weights = (None, None) if weight is None else (weight[train], weight[test])
-        return X[train], targets[train], weights[0], (X[test], targets[test], weights[1])
+        turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
+        keys = scramble(keys + salt(seed, 0))
+        strata = self._strata(targets)[turns.rows]
+        aside = set_aside(keys, strata, turns.weights(), self.validation_fraction)
+        train, test = (
+            take_turns(X, targets, turns.take(part), weight is None)
+            for part in (np.flatnonzero(~aside), np.flatnonzero(aside))
+        )
+        return *train, test
 
     # ------------------------------------------------------------ weights to begin with
 
@@ -191,20 +242,39 @@ class PassesMixin:
         # A vector whose loss no longer decreases stays as it is, while others go on.
         return [_sweeps.Rule() if rests else self._rule() for rests in self._resting]
 
+    def _turns_of_pass(self, turns):
+        """Return the turns of a pass as they are played from the next trial on."""
+        if turns.times is None:
+            return turns
+        if self._keeps_each:
+            return turns.one_by_one()
+        # A run counts in the average, or it does not.
+        return turns.cut_after(self._first_averaged - 1 - self.n_trials_)
+
+    def _orders(self, X, targets, weight):
+        """Yield the turns of the first pass, of the second, and so on."""
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        if not self.shuffle:
+            turns = NO_TURNS if weight is None else turns_in_order(weight)
+            yield from repeat(turns)
+        turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
+        for number in count(1):
+            yield turns.take(np.argsort(scramble(keys + salt(seed, number))))
+
     def _run_passes(self, X, targets, weight, watch):
         """Pass over the samples until a pass is clean, or no vector makes progress."""
-        hashes = row_hashes(X, targets.astype(np.float64)) if self.shuffle else None
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        orders = self._orders(X, targets, weight)
         patience = [Patience(self.tol, self.n_iter_no_change) for _ in self._weights]
         with Progress(self, name="pass", total=self.max_iter) as progress:
             for n_iter in range(1, self.max_iter + 1):
                 n_changes, losses = self._n_changes(), self._tails[:, LOSS].copy()
+                n_before = self.n_trials_
                 with progress.step():
-                    order, shares = order_of_pass(len(targets), hashes, weight, seed, n_iter)
-                    presented = targets if order is None else targets[order]
-                    self._pass(X, presented, order, shares)
+                    turns = self._turns_of_pass(next(orders))
+                    presented = targets if turns.rows is None else targets[turns.rows]
+                    self._pass(X, presented, *turns)
                 self.n_iter_, self.converged_ = n_iter, self._is_clean(n_changes)
-                gains = (losses - self._tails[:, LOSS]) / len(presented)
+                gains = (losses - self._tails[:, LOSS]) / (self.n_trials_ - n_before)
                 if self.verbose:
                     print(f"Pass {n_iter}: mean loss {-gains.sum():.6g}")
                 if watch is not None:
@@ -341,6 +411,22 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
             self._class_factors = np.ones(len(self.classes_))
             self._class_factors[codes] = class_factors(self.class_weight, codes, weight)
 
+    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
+        scores, played = super()._play(X, codes, weight, times)
+        if times.size and scores.shape[1] > 1 and not self._together and played == len(codes):
+            factors = [self._trial_weights(codes, k, weight) for k in range(scores.shape[1])]
+            factors = [each if each.size else np.ones(len(codes)) for each in factors]
+            self.n_mistakes_ += _sweeps.count_later_mistakes(
+                scores,
+                codes,
+                times,
+                squared_norms(X) + self.fit_intercept,
+                np.stack(factors, axis=1),
+                self._loss(),
+                self._rules(),
+            )
+        return scores, played
+
     def _trial_weights(self, codes, k, weight):
         if self._class_factors is None:
             return weight
@@ -434,62 +520,159 @@ def take_weighty(X, targets, weight):
     return X[used], targets[used], weight[used]
 
 
-def order_of_pass(n_rows, hashes, weight, seed=0, number=0):
-    """Return in what order the rows are presented, and their weights there; None if as they are.
+class Turns(NamedTuple):
+    """In what order rows are presented; None where there is nothing to say.
 
-    With ``hashes`` the order is random, but copies of a row are neighbours, wherever they stand.
+    ``rows`` are their places in the data, ``shares`` the weights of the presentations, and
+    ``times`` how many of them there are, one after the other, before the next turn.
     """
-    if hashes is not None:
-        keys = [scramble(hashes + salt(seed, number))]
-        order = np.argsort(keys[0]) if weight is None else np.lexsort([weight, *keys])
-    elif weight is None:
-        return None, None
-    else:
-        order = np.arange(n_rows)
-    return (order, None) if weight is None else presentations(order, weight)
+
+    rows: np.ndarray | None = None
+    shares: np.ndarray | None = None
+    times: np.ndarray | None = None
+
+    def take(self, order):
+        """Return some of these turns, in another order."""
+        return Turns(*(values if values is None else values[order] for values in self))
+
+    def weights(self):
+        """Return the weight of each turn."""
+        ones = np.ones(len(self.rows))
+        times = ones if self.times is None else self.times
+        return times * (ones if self.shares is None else self.shares)
+
+    def one_by_one(self):
+        """Return these turns with one presentation each."""
+        rows, shares = (
+            values if values is None else np.repeat(values, self.times)
+            for values in (self.rows, self.shares)
+        )
+        return Turns(rows, shares)
+
+    def cut_after(self, n):
+        """Return these turns, with one of them in two parts so that a turn ends after ``n``."""
+        ends = np.cumsum(self.times)
+        place = int(np.searchsorted(ends, n))
+        if n <= 0 or n > ends[-1] or ends[place] == n:
+            return self
+        parts = self.take(np.insert(np.arange(len(ends)), place, place))
+        parts.times[place] -= ends[place] - n
+        parts.times[place + 1] = ends[place] - n
+        return parts
 
 
-def presentations(order, weight):
-    """Return an order of rows with each as often as its weight says, and the weights there.
+NO_TURNS = Turns()
 
-    What remains of a weight that is not an integer is a last presentation with that weight; the
-    weights are None if all of them are one.
+
+def simplified(rows, shares, times):
+    """Return turns, with None for shares and times that are all one."""
+    shares = None if np.all(shares == 1) else shares
+    return Turns(rows, shares, None if np.all(times == 1) else times)
+
+
+def turns_in_order(weight):
+    """Return turns of the rows in their order: all presentations of one, and what remains."""
+    whole, rest = np.divmod(weight, 1.0)
+    rows = np.repeat(np.arange(len(weight)), (whole > 0) * 1 + (rest > 0))
+    last = np.append(rows[1:] != rows[:-1], True)
+    remains = last & (rest[rows] > 0)
+    times = np.where(remains, 1, whole[rows]).astype(np.int64)
+    return simplified(rows, np.where(remains, rest[rows], 1.0), times)
+
+
+def places(hashes, weight):
+    """Return turns of rows that are to be shuffled, and a key for each of them.
+
+    Copy number ``j`` of a row has a key that follows from ``j`` and the hash of the row: so the
+    places of copies in a random order are independent, and do not depend on where the copies stand
+    in the data. A row of weight ``w`` is ``w`` copies, up to a number; beyond it, runs are copies.
     """
-    weight = weight[order]
-    times = np.ceil(weight).astype(np.intp)
-    repeated = np.repeat(order, times)
-    if np.array_equal(times, weight):
-        return repeated, None
-    shares = np.ones(len(repeated))
-    shares[np.cumsum(times) - 1] = weight - (times - 1)
-    return repeated, shares
+    order = np.argsort(hashes, kind="stable")
+    begins = np.append(True, hashes[order][1:] != hashes[order][:-1])
+    groups = np.cumsum(begins) - 1
+    starts = np.flatnonzero(begins)
+    if weight is None:
+        return Turns(order), keys_of_copies(hashes[order], np.arange(len(order)) - starts[groups])
+    whole, rest = np.divmod(weight[order], 1.0)
+    totals = np.add.reduceat(whole, starts).astype(np.int64)
+    most = max(MOST_PLACES, PLACES_PER_ROW * len(weight))
+    n_runs = -(-totals // max(1, -(-int(totals.sum()) // most)))
+    group, copy = numbered(n_runs)
+    length, longer = np.divmod(totals[group], n_runs[group])
+    times = length + (copy < longer)
+    # All copies hold the same: the first presentation of a run says which of them it is.
+    rows = np.searchsorted(np.cumsum(whole), np.cumsum(times) - times, side="right")
+    # What remains of weights are the last copies, in the order of what remains.
+    remains = np.flatnonzero(rest > 0)
+    remains = remains[np.lexsort([rest[remains], groups[remains]])]
+    n_remains = np.bincount(groups[remains], minlength=len(totals))
+    last_group, last_copy = numbered(n_remains)
+    turns = simplified(
+        order[np.concatenate([rows, remains])],
+        np.concatenate([np.ones(len(rows)), rest[remains]]),
+        np.concatenate([times, np.ones(len(remains), dtype=np.int64)]),
+    )
+    copies = np.concatenate([copy, n_runs[last_group] + last_copy])
+    return turns, keys_of_copies(hashes[turns.rows], copies)
+
+
+def numbered(lengths):
+    """Return, for groups of these lengths, the group of each member and its number there."""
+    group = np.repeat(np.arange(len(lengths)), lengths)
+    return group, np.arange(len(group)) - (np.cumsum(lengths) - lengths)[group]
+
+
+def keys_of_copies(hashes, copies):
+    """Return the hashes of copies that have a number; the first one has the hash of its row."""
+    others = scramble(hashes + copies.astype(np.uint64) * GOLDEN)
+    return np.where(copies == 0, hashes, others)
+
+
+def take_turns(X, targets, turns, unweighted):
+    """Return the samples of some turns, their targets, and the sums of the weights."""
+    if unweighted:
+        rows = np.sort(turns.rows)
+        return X[rows], targets[rows], None
+    weight = np.bincount(turns.rows, turns.weights(), minlength=len(targets))
+    rows = np.flatnonzero(weight)
+    return X[rows], targets[rows], weight[rows]
 
 
 def set_aside(keys, strata, weight, share):
-    """Return which rows to set aside: about a share of each stratum, copies together.
+    """Return which turns to set aside: about a share of each stratum, at random by their keys.
 
-    The rows of a stratum lie on a line, sorted by their keys, each as long as its weight; copies,
-    which have the same key, are one row. A row is set aside if its middle is in the first part of
-    the line.
+    The turns of a stratum lie on a line, sorted by their keys, each as long as its weight. One is
+    set aside if its middle is in the first part of the line; the last one never is.
     """
-    weight = np.ones(len(keys)) if weight is None else weight
     order = np.lexsort([keys, strata])
-    changes = (np.diff(keys[order]) != 0) | (np.diff(strata[order]) != 0)
-    row_of = np.concatenate([[0], np.cumsum(changes)])
-    lengths = np.bincount(row_of, weights=weight[order])
-    stratum_of = strata[order][np.flatnonzero(np.concatenate([[True], changes]))]
-    totals = np.bincount(stratum_of, weights=lengths)
-    ends = np.cumsum(lengths)
-    starts_of_strata = np.cumsum(totals) - totals
-    middles = ends - lengths / 2 - starts_of_strata[stratum_of]
+    begins = np.append(True, np.diff(strata[order]) != 0)
+    line = np.cumsum(begins) - 1
+    # In the mean the length is one, as without weights.
+    lengths = weight[order] * (len(weight) / weight.sum())
+    totals = np.bincount(line, weights=lengths)
+    ends = np.cumsum(lengths) - (np.cumsum(totals) - totals)[line]
     aside = np.empty(len(keys), dtype=bool)
-    aside[order] = (middles < share * totals[stratum_of])[row_of]
-    if not aside.any() or len(np.unique(strata[~aside])) < len(np.unique(strata)):
+    aside[order] = ends - lengths / 2 < shares_of_strata(totals, share)[line]
+    aside[order[np.append(begins[1:], True)]] = False
+    if not aside.any():
         raise ValueError(
             f"validation_fraction={share} leaves no samples to validate with, or none of some "
             "class to learn from: there are too few samples for early_stopping."
         )
     return aside
+
+
+def shares_of_strata(totals, share):
+    """Return how much of each stratum is set aside, as a whole number; a share of all, rounded up.
+
+    The strata get what is next below their share, and those that lose most by it one more.
+    """
+    wanted = np.round(share * totals, 9)
+    whole = np.floor(wanted)
+    n_more = int(np.ceil(round(share * totals.sum(), 9)) - whole.sum())
+    losers = np.lexsort([-totals, whole - wanted])
+    whole[losers[:n_more]] += 1
+    return whole
 
 
 class Patience:

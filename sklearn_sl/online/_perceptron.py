@@ -11,7 +11,7 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
-from sklearn_sl.online._linear import NO_WEIGHT
+from sklearn_sl.online._linear import NO_WEIGHT, ONCE
 from sklearn_sl.online._passes import ClassifierPassesMixin
 from sklearn_sl.online._protocol import take_slice
 from sklearn_sl.theory._perceptron import best_perceptron_bound
@@ -277,6 +277,10 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         return self.average == "voted"
 
     @property
+    def _keeps_each(self):
+        return self.keep_losses or self._votes
+
+    @property
     def _first_averaged(self):
         return 0 if self._votes else int(self.average)
 
@@ -306,8 +310,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         super()._begin(X)
         self._begin_with(None, None)
 
-    def _play(self, X, codes, weight=NO_WEIGHT):
-        scores, played = super()._play(X, codes, weight)
+    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
+        scores, played = super()._play(X, codes, weight, times)
         if self._votes and played == len(codes):
             for k, ancestors in enumerate(self._ancestors):
                 signs = self._signs(codes, k)

@@ -15,6 +15,8 @@ from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
+# Steps that one row of a run may take, in the mean of a slice.
+STEPS_OF_RUN = 8
 # Vectors of so many numbers are not copied for a single row.
 MANY_FEATURES = 2**15
 # What a learner does to its samples. Whether they are finite is seen in the sweep, where they
@@ -177,7 +179,7 @@ class OnlineMixin:
             setattr(self, name, getattr(self, name).copy())
         self._loss_parts = list(self._loss_parts)
 
-    def _pass(self, X, targets, order=None, weight=None):
+    def _pass(self, X, targets, order=None, weight=None, times=None):
         """Play all trials.
 
         Parameters
@@ -193,16 +195,23 @@ class OnlineMixin:
 
         weight : ndarray of shape (n_trials,), default=None
             Weights of trials, for learners whose ``_play`` takes them.
+
+        times : ndarray of shape (n_trials,), default=None
+            How often each trial is repeated at once, for learners whose ``_play`` takes that.
         """
         take = take_slice if order is None else Presented(X, order)
-        for rows in slices(X, self._width, len(targets)):
+        width = self._width if times is None else self._width * STEPS_OF_RUN
+        each = {"weight": weight, "times": times}
+        each = {name: values for name, values in each.items() if values is not None}
+        for rows in slices(X, width, len(targets)):
             part = take(X, rows)
-            weights = () if weight is None else (weight[rows],)
-            given, n_played = self._play(part, targets[rows], *weights)
+            given, n_played = self._play(
+                part, targets[rows], **{name: values[rows] for name, values in each.items()}
+            )
             if n_played < part.shape[0]:
                 self._complain(part, n_played)
             self._account(given, targets[rows])
-            self.n_trials_ += n_played
+            self.n_trials_ += n_played if times is None else int(times[rows].sum())
             if self._heard is not None:
                 self._heard.append(given)
 
@@ -257,14 +266,15 @@ class OnlineMixin:
         """Return whether nothing changed since, so that another pass would not change it either."""
         return n_changes is not None and self._n_changes() == n_changes
 
-    def _learn(self, X, targets, order=None, weight=None):
+    def _learn(self, X, targets, *trials):
         """Go on with some trials; parameters as in ``_pass``."""
         self._check_fixed()
         # A row that fails has changed nothing, if there is one vector. Where a copy of that costs
         # more than all the rest, an interrupt in the middle may leave a trial half accounted for.
-        if len(targets) > 1 or self._width > 1 or prod(X.shape[1:]) < MANY_FEATURES:
+        one = len(targets) == 1 and self._width == 1 and not trials
+        if not one or prod(X.shape[1:]) < MANY_FEATURES:
             self._copy_state()
-        self._pass(X, targets, order, weight)
+        self._pass(X, targets, *trials)
         self._finish()
         self._set_curve()
 

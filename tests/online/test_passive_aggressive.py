@@ -245,6 +245,45 @@ def test_integer_weights_of_a_regression_are_repeated_rows(rng):
     assert weighted.squared_loss_ == repeated.squared_loss_
 
 
+@pytest.mark.parametrize("C", [0.003, 1.0, np.inf])
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("kind", ["two", "three", "kesler", "numbers"])
+def test_many_presentations_in_a_row_are_those_of_repeated_rows(rng, C, squared, kind):
+    X, y = rng.normal(size=(25, 3)), rng.normal(size=25)
+    X *= 10.0 ** rng.integers(-2, 1, (len(X), 1))
+    times = rng.integers(1, 400, len(y))
+    if kind == "numbers":
+        loss = "squared_epsilon_insensitive" if squared else "epsilon_insensitive"
+        model = REGRESSOR()
+    else:
+        loss = "squared_hinge" if squared else "hinge"
+        model = CLASSIFIER(multi_class="kesler" if kind == "kesler" else "ovr")
+        y = np.arange(25) % (2 if kind == "two" else 3)
+    model.set_params(C=C, loss=loss, shuffle=False, tol=None, max_iter=2, average=True)
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.squared_loss_, repeated.squared_loss_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.cumulative_loss_, repeated.cumulative_loss_, rtol=1e-7)
+    assert weighted.n_trials_ == repeated.n_trials_
+    if kind != "numbers":
+        assert weighted.n_mistakes_ == repeated.n_mistakes_
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e10])
+def test_cost_of_a_weight_does_not_depend_on_its_size(weight):
+    X, classes, numbers = problem()
+    for model, y in ((CLASSIFIER(max_iter=3), classes), (REGRESSOR(max_iter=3), numbers)):
+        for squared in (False, True):
+            losses = type(model)._parameter_constraints["loss"][0].options
+            loss = next(name for name in losses if name.startswith("squared") == squared)
+            model.set_params(loss=loss, tol=None).fit(X, y, sample_weight=np.full(len(y), weight))
+            assert model.n_trials_ == 3 * weight * len(y)
+    with pytest.raises(ValueError, match="Divide the weights"):
+        model.fit(X, numbers, sample_weight=np.full(len(y), 1e19))
+
+
 def test_zero_sample_without_intercept_changes_nothing():
     X, y, _ = problem()
     for params in ({"C": np.inf}, {"C": 1.0}, {"C": 1.0, "loss": "squared_hinge"}):

@@ -13,8 +13,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
+from sklearn_sl.base import class_factors
 from sklearn_sl.online import Perceptron, _sweeps
-from sklearn_sl.online._passes import presentations, set_aside
+from sklearn_sl.online._passes import places, set_aside, turns_in_order
 from sklearn_sl.theory import best_perceptron_bound, perceptron_bound
 
 IN_ORDER = {"shuffle": False, "tol": None}
@@ -288,7 +289,7 @@ def test_integer_weights_are_repeated_rows(rng, shuffle, average):
 def test_fraction_of_a_weight_is_a_shorter_step(rng):
     X, y = problem()
     weight = rng.uniform(0, 3, len(y))
-    order, shares = presentations(np.arange(len(y)), weight)
+    order, shares = turns_in_order(weight).one_by_one()[:2]
     run = twin.descend(
         X[order], signs_of(y)[order], twin.perceptron, twin.fixed(1.0), weight=shares
     )
@@ -302,11 +303,69 @@ def test_fraction_of_a_weight_is_a_shorter_step(rng):
     )
 
 
-def test_presentations_add_up_to_the_weights(rng):
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e9])
+def test_turns_add_up_to_the_weights(rng, shuffled, scale):
     weight = np.where(rng.random(50) < 0.5, rng.integers(1, 4, 50), rng.uniform(0.1, 3, 50))
-    order, shares = presentations(rng.permutation(50), weight)
-    np.testing.assert_allclose(np.bincount(order, shares), weight, **EXACT)
-    assert shares.max() == 1 and shares.min() > 0
+    hashes = rng.permutation(50).astype(np.uint64)
+    turns = places(hashes, scale * weight)[0] if shuffled else turns_in_order(scale * weight)
+    np.testing.assert_allclose(np.bincount(turns.rows, turns.weights()), scale * weight, **EXACT)
+    assert turns.shares.max() == 1 and turns.shares.min() > 0
+    assert len(turns.rows) < 4096 + 100
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("average", [False, True, 100])
+@pytest.mark.parametrize("multi_class", ["ovr", "kesler"])
+def test_many_presentations_in_a_row_are_those_of_repeated_rows(
+    rng, n_classes, average, multi_class
+):
+    # The short rows need hundreds of steps where a long one has pushed their scores away.
+    X, y = problem(n=30, n_classes=n_classes)
+    X *= 10.0 ** rng.integers(-1, 3, (len(X), 1))
+    times = rng.integers(1, 500, len(y))
+    model = Perceptron(
+        average=average, multi_class=multi_class, max_iter=2, fit_intercept=False, **IN_ORDER
+    )
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert repeated.n_updates_ > 500
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, **ALGEBRA)
+    np.testing.assert_allclose(weighted.cumulative_loss_, repeated.cumulative_loss_, **ALGEBRA)
+    for name in ("n_trials_", "n_updates_", "n_mistakes_", "radius_"):
+        assert getattr(weighted, name) == getattr(repeated, name)
+    np.testing.assert_allclose(weighted._tails, repeated._tails, **ALGEBRA)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_cost_of_a_weight_does_not_depend_on_its_size(shuffle, n_classes):
+    X, y = problem(n_classes=n_classes)
+    model = Perceptron(max_iter=3, tol=None, shuffle=shuffle)
+    for weight in (1e6, 1e10, 1e13):
+        model.fit(X, y, sample_weight=np.full(len(y), weight))
+        assert model.n_trials_ == 3 * weight * len(y) and model.n_updates_ < model.n_trials_
+        assert model.score(X, y) > 0.4
+        model.partial_fit(X, y, sample_weight=np.full(len(y), weight))
+
+
+@pytest.mark.parametrize(
+    ("params", "weight"),
+    [
+        ({}, 1e19),
+        ({"keep_losses": True}, 1e6),
+        ({"average": "voted"}, 1e6),
+        ({"multi_class": "kesler"}, 2e6),
+    ],
+)
+def test_weights_beyond_the_limit_are_an_error_that_says_what_to_do(params, weight):
+    X, y = problem(n_classes=3)
+    model = Perceptron(**params).fit(X, y)
+    coef = model.coef_.copy()
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=r"sample_weight is .* most .* Divide the weights"):
+            call(X, y, sample_weight=np.full(len(y), weight))
+    np.testing.assert_array_equal(model.coef_, coef)
 
 
 def test_class_without_weight_is_an_error_in_each_fit():
@@ -322,6 +381,26 @@ def test_balanced_weights_are_only_known_to_fit():
     X, y = problem()
     with pytest.raises(ValueError, match="balanced"):
         Perceptron(class_weight="balanced").partial_fit(X, y, classes=["a", "b"])
+
+
+def test_balanced_weights_of_repeated_rows_are_those_of_weights():
+    # Ties are decided by the last bit of the weights of classes.
+    rng, different = np.random.default_rng(0), 0
+    for number in range(2000):
+        n = rng.integers(3, 8)
+        X = rng.integers(-2, 3, (n, 2)).astype(float)
+        y, times = np.arange(n) % rng.integers(2, 4), rng.integers(1, 5, n)
+        factors = class_factors("balanced", y, times.astype(float))
+        np.testing.assert_array_equal(
+            np.repeat(factors, times), class_factors("balanced", np.repeat(y, times), None)
+        )
+        if number >= 100:
+            continue
+        model = Perceptron(class_weight="balanced", max_iter=3, shuffle=False, tol=None)
+        weighted = clone(model).fit(X, y, sample_weight=times)
+        repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        different += not np.array_equal(weighted.coef_, repeated.coef_)
+    assert different == 0
 
 
 def test_class_weights_multiply_the_steps():
@@ -380,16 +459,81 @@ def test_early_stopping_ends_when_samples_set_aside_are_not_better(multi_class):
     assert 0.2 * len(y) < len(y) - model.n_trials_ / model.n_iter_ < 0.3 * len(y)
 
 
-def test_rows_are_set_aside_by_strata_and_copies_together(rng):
-    keys = rng.integers(0, 2**63, 300).astype(np.uint64)
-    keys[150:] = keys[:150]
+def test_copies_are_set_aside_independently_by_strata(rng):
+    hashes = np.repeat(np.arange(6, dtype=np.uint64), 50)
     strata = np.repeat([0, 1, 2, 0, 1, 2], 50)
-    aside = set_aside(keys, strata, None, 0.2)
-    np.testing.assert_array_equal(aside[:150], aside[150:])
-    np.testing.assert_allclose(np.bincount(strata, aside), 20)
-    np.testing.assert_array_equal(
-        aside[:150], set_aside(keys[:150], strata[:150], np.full(150, 2.0), 0.2)
-    )
+    turns, keys = places(hashes, None)
+    aside = set_aside(keys, strata[turns.rows], turns.weights(), 0.2)
+    counts = np.bincount(hashes[turns.rows].astype(int), aside)
+    np.testing.assert_array_equal(counts[:3] + counts[3:], 20)
+    assert 0 < counts.min() and counts.max() < 20
+    # Weights are copies.
+    turns, keys = places(np.arange(6, dtype=np.uint64), np.full(6, 50.0))
+    aside = set_aside(keys, np.array([0, 1, 2] * 2)[turns.rows], turns.weights(), 0.2)
+    np.testing.assert_array_equal(np.bincount(turns.rows, aside), counts)
+
+
+@pytest.mark.parametrize("sizes", [[900, 100], [3] * 100, [997, 2, 1]])
+def test_share_that_is_set_aside_is_that_of_all_samples(rng, sizes):
+    strata = np.repeat(np.arange(len(sizes)), sizes)
+    aside = set_aside(rng.permutation(len(strata)), strata, np.ones(len(strata)), 0.1)
+    assert aside.sum() == np.ceil(0.1 * len(strata))
+    assert len(np.unique(strata[~aside])) == len(sizes)
+
+
+def test_samples_with_few_distinct_values_can_stop_early():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 2)).astype(float)
+    y = (rng.random(1000) < np.where(X[:, 0] > 0, 0.9, 0.2)).astype(int)
+    model = Perceptron(early_stopping=True, average=True).fit(X, y)
+    assert model.n_trials_ == 900 * model.n_iter_
+    assert model.score(X, y) > 0.8
+    # The samples set aside are as those that are left.
+    train, test = model._set_aside(X, y, None)[:2], model._set_aside(X, y, None)[3][:2]
+    for part in (train, test):
+        assert abs(np.mean(part[0][part[1] == 1, 0]) - np.mean(X[y == 1, 0])) < 0.1
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_weights_are_copies_among_copies(rng, early_stopping):
+    # Rows that come several times, with weights that differ.
+    X = rng.integers(0, 3, (60, 2)).astype(float)
+    y, times = rng.integers(0, 2, 60), rng.integers(0, 4, 60)
+    model = Perceptron(max_iter=4, early_stopping=early_stopping, average=True)
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    rows = rng.permutation(np.repeat(np.arange(60), times))
+    repeated = clone(model).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+    assert weighted.n_mistakes_ == repeated.n_mistakes_
+
+
+def test_copies_have_independent_places_in_a_shuffled_pass():
+    hashes = np.repeat(np.arange(20, dtype=np.uint64), 50)
+    turns = next(Perceptron()._orders(hashes[:, None].astype(float), np.zeros(1000), None))
+    neighbours = np.mean(np.diff(hashes[turns.rows].astype(int)) == 0)
+    assert neighbours < 0.1  # one in twenty
+
+
+def test_contradicting_copies_are_learned_as_well_as_by_scikit_learn():
+    ours, theirs = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, (500, 2)).astype(float)
+        chances = 1 / (1 + np.exp(-2 * (X - X.mean(axis=0)) @ rng.normal(size=2)))
+        y = (rng.random(500) < chances).astype(int)
+        rows = np.argsort(y, kind="stable")
+        sgd = linear_model.SGDClassifier(
+            loss="perceptron",
+            penalty=None,
+            learning_rate="constant",
+            eta0=1.0,
+            average=True,
+            random_state=seed,
+        )
+        model = Perceptron(random_state=seed, average=True)
+        ours.append(model.fit(X[rows], y[rows]).score(X, y))
+        theirs.append(sgd.fit(X[rows], y[rows]).score(X, y))
+    assert np.mean(ours) > np.mean(theirs) - 0.03
 
 
 def test_too_few_samples_for_early_stopping():

@@ -207,8 +207,10 @@ def play_together(X, codes, n_classes, loss, rule, *, radius=np.inf):
     scores, v = np.empty((len(X), n_classes)), np.zeros((n_classes, X.shape[1]))
     tail, biases, none = np.zeros(_sweeps.TAIL), np.zeros((2, n_classes)), np.empty(0)
     tail[SCALE] = 1.0
+    once, now = np.empty(0, dtype=np.int64), np.empty(n_classes)
     played = _sweeps.sweep_classes(
-        as_rows(X), codes, none, loss, rule, False, radius, 0, v, v[:, :0], *biases, tail, scores
+        *(as_rows(X), codes, none, once, loss, rule, False, radius, 0),
+        *(v, v[:, :0], *biases, tail, scores, now),
     )
     assert played == len(X)
     return Trials(
