@@ -90,7 +90,9 @@ class ExponentiatedMixin(LinearScoresMixin):
     def _largest_gradient(self, X, targets):
         """Return a bound on the entries of the gradients."""
         values = X.data if sp.issparse(X) else X
-        largest = max(values.max(initial=float(self.fit_intercept)), -values.min(initial=0.0))
+        largest = max(
+            float(values.max(initial=float(self.fit_intercept))), -float(values.min(initial=0.0))
+        )
         if not np.isfinite(largest):
             assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
         # The slope of a convex loss is largest at one of the ends.

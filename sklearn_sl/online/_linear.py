@@ -33,11 +33,12 @@ ONCE = np.empty(0, dtype=np.int64)
 
 
 def squared_norms(X):
-    """Return the squared norm of each row, perhaps infinite."""
+    """Return the squared norm of each row in double precision, perhaps infinite."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
+            X = X.astype(np.float64, copy=False)
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", X, X)
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def look(loss, scores, targets):

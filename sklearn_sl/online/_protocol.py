@@ -24,6 +24,8 @@ MANY_FEATURES = 2**15
 SAMPLES = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
+    # How an inner product is rounded depends on the order: a frame is to give what an array gives.
+    "order": "C",
     "ensure_all_finite": False,
 }
 FINITE = {"ensure_all_finite": True}

@@ -14,6 +14,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
 from sklearn_sl.online import (
+    ExponentiatedGradientClassifier,
+    ExponentiatedGradientRegressor,
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
     PassiveAggressiveClassifier,
@@ -194,6 +196,43 @@ def test_one_row_is_read_the_same_in_every_form(model, tmp_path):
             for row in range(1, len(y)):
                 by_rows.partial_fit(form[row : row + 1], targets[row : row + 1])
             assert_same_bits(state(by_rows), wanted)
+
+
+@pytest.mark.parametrize("model", ALL, ids=label)
+def test_frame_gives_what_the_array_gives_to_the_last_bit(model):
+    data = common_problem(model, n_samples=30)
+    model = clone(model)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    wanted = outputs(clone(model).fit(data.X, data.y), data.X_test)
+    # A frame is kept by columns.
+    for form in (np.asfortranarray, lambda X: pd.DataFrame(X).add_prefix("x")):
+        found = outputs(clone(model).fit(form(data.X), data.y), form(data.X_test))
+        assert_same_bits(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *ADDITIVE,
+        ExponentiatedGradientClassifier(eta="horizon"),
+        ExponentiatedGradientRegressor(eta="horizon"),
+        OnlineGradientDescentClassifier(eta="horizon", radius=1.0),
+        OnlineGradientDescentRegressor(eta="horizon", radius=1.0),
+    ],
+    ids=label,
+)
+@pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_array])
+def test_samples_of_single_precision_are_those_of_double_precision(model, as_matrix):
+    X, y = problem(model, n=60)
+    single = as_matrix(X.astype(np.float32))
+    model = clone(model)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    first, second = (clone(model).fit(Z, y) for Z in (single, single.astype(np.float64)))
+    found, wanted = state(first), state(second)
+    for name in wanted.keys() - {"classes_"}:
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 # ---------------------------------------------------------------- answers and losses
