@@ -40,9 +40,9 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     **As scikit-learn's.** A change of the import line: parameters and attributes are those of
     ``sklearn.linear_model.Perceptron``, and for dense samples without shuffling so are the
     weights. Different are: ``partial_fit`` never shuffles; the order of a shuffled pass follows
-    from what the rows hold, so that an integer ``sample_weight`` is a row that is presented so
-    often (a fraction is a shorter step); a clean pass ends the fit; sparse samples have the same
-    intercept as dense ones; ``penalty`` must be None.
+    from what the rows hold, so that an integer ``sample_weight`` is so many copies of a row, each
+    at a random place (a fraction is a shorter step); a clean pass ends the fit; sparse samples
+    have the same intercept as dense ones; ``penalty`` must be None.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         for ``n_iter_no_change`` passes.
 
     validation_fraction : float, default=0.1
-        The share of the samples that are set aside.
+        The share of the samples that are set aside, about the same of each class.
 
     n_iter_no_change : int, default=5
         How many passes without progress end the fit.

@@ -790,9 +790,9 @@ def count_later_mistakes(
 ):
     """Count the presentations of runs, but for the first ones, that were mistakes.
 
-    In a mistake the class does not have the largest score. Each class has a weight vector and a rule of its own. In a run the score of the row's class
-    rises and all others fall, so that mistakes come first; what comes after them is searched for
-    by bisection.
+    In a mistake the class does not have the largest score. Each class has a weight vector and a
+    rule of its own. In a run the score of the row's class rises and all others fall, so that
+    mistakes come first; where they end is searched for by bisection.
 
     Parameters
     ----------
