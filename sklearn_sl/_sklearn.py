@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
+from sklearn_sl._memory import memory_errors
 from sklearn_sl._threads import blas_threads_for
 
 try:
@@ -72,7 +73,8 @@ def fit_context(*, prefer_skip_nested_validation):
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
-    before the call: fitted as before, or unfitted. A small one has one BLAS thread.
+    before the call: fitted as before, or unfitted. A small one has one BLAS thread, and
+    too little memory is a ``MemoryError``, whoever notices it.
     """
     checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -84,7 +86,7 @@ def fit_context(*, prefer_skip_nested_validation):
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with blas_threads_for(X):
+                with memory_errors(), blas_threads_for(X):
                     return run(self, *args, **kwargs)
             except BaseException:
                 vars(self).clear()

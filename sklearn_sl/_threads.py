@@ -8,12 +8,20 @@ has the processor that one of them needs, a millisecond becomes a tenth of a sec
 """
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
+from queue import SimpleQueue
 
+import numpy as np
+from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
+from sklearn_sl._memory import address_space_left
+
+# Address space that a thread takes: its stack, its heap, and the work space of two BLAS libraries.
+BYTES_PER_THREAD = 160 * 2**20
+BYTES_OF_BLAS = 72 * 2**20
 # A problem is small up to so many rows, and multiplications in the product of X with itself; for
 # a tiny one BLAS uses no threads anyway.
 TINY_ROWS = 32
@@ -24,8 +32,6 @@ SMALL_PRODUCT = 1e9
 @cache
 def _blas():
     """Return the controllers of the BLAS libraries that are loaded; finding them is slow."""
-    import scipy.linalg  # noqa: F401  (has a BLAS of its own)
-
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
@@ -57,8 +63,41 @@ def _release_blas():
 
 
 def blas_threads_for(X):
-    """Return a context in which BLAS has one thread if ``X`` is small, and else those it has."""
-    return one_blas_thread() if _is_small(X) else nullcontext()
+    """Return a context in which BLAS has one thread if ``X`` is small, and else those it has.
+
+    One thread, too, where memory is limited: without work space, BLAS ends the process.
+    """
+    alone = _is_small(X) or _few_can_be_afforded()
+    return one_blas_thread() if alone else nullcontext()
+
+
+def _few_can_be_afforded():
+    """Return whether threads of BLAS may lack work space, which the calling one is made sure of."""
+    left = address_space_left()
+    if left is None:
+        return False
+    _secure_work_space()
+    return left < max(_blas_limits(), default=1) * BYTES_PER_THREAD
+
+
+@cache
+def _secure_work_space():
+    """Let BLAS take its work space in this thread, which it keeps, or raise ``MemoryError``."""
+    if address_space_left() < BYTES_OF_BLAS:
+        raise MemoryError(
+            f"There are only {address_space_left() / 2**20:.0f} MB of address space left "
+            "(ulimit -v), too little for the work space of BLAS."
+        )
+    A = np.ones((200, 200))
+    linalg.get_blas_funcs("gemm", (A,))(1.0, A, A @ A)
+
+
+def affordable(n_threads):
+    """Return how many of the threads there is memory for, one at least."""
+    left = None if n_threads < 2 else address_space_left()
+    if left is None:
+        return n_threads
+    return max(1, min(n_threads, 1 + left // BYTES_PER_THREAD))
 
 
 def _is_small(X):
@@ -107,31 +146,90 @@ class _OneBlasThread:
 one_blas_thread = _OneBlasThread()
 
 
-def _take_share():
-    _here.sharing = True
+def start_threads(work, n_threads):
+    """Return threads that do ``work()``: as many of these as there is memory for, maybe none."""
+    threads = []
+    for _ in range(affordable(n_threads + 1) - 1):
+        thread = threading.Thread(target=work, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # can't start new thread
+            break
+        threads.append(thread)
+    return threads
+
+
+class Helpers(Executor):
+    """Threads beside the calling one, as many of these as there is memory for.
+
+    Without any, ``submit`` does the work itself.
+    """
+
+    def __init__(self, n_threads):
+        self._tasks = SimpleQueue()
+        self._threads = start_threads(self._help, n_threads)
+
+    def __len__(self):
+        return len(self._threads)
+
+    def _help(self):
+        _here.sharing = True
+        while (task := self._tasks.get()) is not None:
+            _fulfil(*task)
+
+    def submit(self, work, /, *args, **kwargs):
+        """Return the future of ``work(*args, **kwargs)``."""
+        task = Future(), partial(work, *args, **kwargs)
+        if self._threads:
+            self._tasks.put(task)
+        else:
+            _fulfil(*task)
+        return task[0]
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        """End the threads after the tasks that they have, or that they are at."""
+        while cancel_futures and not self._tasks.empty():
+            self._tasks.get()[0].cancel()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+        self._threads = []
+
+
+def _fulfil(future, work):
+    """Do the work, unless nobody waits for it any more."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
 
 
 def in_order(work, items, n_threads):
     """Yield ``work(item, over)`` of all items in their order, worked on by so many threads.
 
-    Closing the generator, or an error, ends the work after the items that are under way; from
-    then on ``over()`` is true, so that they can make it short.
+    By fewer where there is no memory for so many. Closing the generator, or an error, ends the
+    work after the items that are under way; from then on ``over()`` is true, so that they can make
+    it short.
     """
     closed = threading.Event()
 
     def work_on(item):
         return work(item, closed.is_set)
 
-    if n_threads < 2:
+    helpers = Helpers(n_threads if n_threads > 1 else 0)
+    if len(helpers) < 2:
+        helpers.shutdown()
         yield from map(work_on, items)
         return
     with one_blas_thread():
-        pool = ThreadPoolExecutor(n_threads, initializer=_take_share)
         try:
-            yield from pool.map(work_on, items)
+            yield from helpers.map(work_on, items)
         finally:
             closed.set()
-            pool.shutdown(cancel_futures=True)
+            helpers.shutdown(cancel_futures=True)
 
 
 def for_each(work, items):
@@ -147,9 +245,7 @@ def for_each(work, items):
                 work(item)
             return
         share = _Share(work, items)
-        others = [threading.Thread(target=share.take_part) for _ in range(n_threads - 1)]
-        for thread in others:
-            thread.start()
+        others = start_threads(share.take_part, n_threads - 1)
         try:
             share.take_part()
         finally:

@@ -16,6 +16,7 @@ from conftest import EXACT
 from threadpoolctl import threadpool_limits
 
 from sklearn_sl._threads import (
+    Helpers,
     _blas_limits,
     blas_threads,
     blas_threads_for,
@@ -207,3 +208,39 @@ def test_work_that_nobody_waits_for_is_told_so():
     begun.acquire(), begun.acquire()
     results.close()
     assert 2 <= len(told) <= 3
+
+
+@pytest.fixture
+def two_threads_at_most(monkeypatch):
+    """Let the operating system refuse every thread after the second."""
+    start, started = threading.Thread.start, []
+
+    def start_or_refuse(thread):
+        if len(started) == 2:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_or_refuse)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_work_is_done_by_the_threads_that_there_are(n_threads, two_threads_at_most):
+    results = list(in_order(lambda item, over: item + 1, range(20), n_threads))
+    results += list(in_order(lambda item, over: item + 1, range(20), n_threads))  # by none
+    assert results == 2 * list(range(1, 21))
+
+
+def test_tiles_are_worked_on_by_the_threads_that_there_are(four_threads, two_threads_at_most):
+    done = []
+    for_each(done.append, range(20))
+    for_each(done.append, range(20))
+    assert sorted(done) == sorted(2 * list(range(20)))
+
+
+def test_caller_does_the_work_where_there_is_no_helper():
+    with Helpers(0) as helpers:
+        assert len(helpers) == 0
+        assert helpers.submit(threading.get_ident).result() == threading.get_ident()
+        with pytest.raises(ZeroDivisionError):
+            helpers.submit(lambda: 1 / 0).result()

@@ -8,13 +8,13 @@ anew each time.
 """
 
 import copy
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from sklearn_sl._threads import Helpers
 from sklearn_sl.ensemble._members import rows_of
 from sklearn_sl.ensemble._shared_trees import TreeSet, shares_columns
 from sklearn_sl.ensemble._stump import DecisionStump, StumpSearch, sorted_columns
@@ -185,7 +185,7 @@ class StumpLearner(AnyLearner):
         self.search, self.codes = search, codes
         n_threads = min(n_threads, X.shape[1]) if X.size >= MANY else 1
         self.parts = np.array_split(np.arange(X.shape[1]), n_threads)
-        self.pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+        self.pool = Helpers(n_threads - 1) if n_threads > 1 else None
 
     def fit(self, member, weight, target=None):
         codes = self.codes if target is None else target

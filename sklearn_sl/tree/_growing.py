@@ -2,11 +2,11 @@
 
 import threading
 from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
 
 CRITERIA = {
@@ -147,29 +147,25 @@ def grow(field, rules, *, seed=0, n_threads=1, watch=None):
     n_columns = rules.max_features if len(field.ranks) else field.X.shape[1]
     if len(field.rows) * n_columns < SHARED:
         n_threads = 1
-    workers = [_cart.Worker(field, rules, number) for number in range(n_threads)]
-    first = workers[0]
-    first.plant(seed)
-    with Crew(workers, watch or (lambda done: False), len(field.rows)) as crew:
+    with Helpers(n_threads - 1) as helpers:
+        workers = [_cart.Worker(field, rules, number) for number in range(1 + len(helpers))]
+        workers[0].plant(seed)
+        crew = Crew(workers, helpers, watch or (lambda done: False), len(field.rows))
         crew.grow_large(rules.best_first)
         crew.grow_small()
     return gather([worker.results() for worker in workers])
 
 
 class Crew:
-    """Workers, each in a thread: large nodes are shared by features, small ones by subtrees."""
+    """Workers, each in a thread: large nodes are shared by features, small ones by subtrees.
 
-    def __init__(self, workers, watch, n_rows):
-        self.workers, self.watch, self.n_rows, self.over = workers, watch, n_rows, False
+    The first worker is the calling thread's, the others are the helpers'.
+    """
+
+    def __init__(self, workers, helpers, watch, n_rows):
+        self.workers, self.helpers = workers, helpers
+        self.watch, self.n_rows, self.over = watch, n_rows, False
         self.large = SHARED if len(workers) > 1 else SLICE
-        self.pool = ThreadPoolExecutor(len(workers) - 1) if len(workers) > 1 else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        if self.pool:
-            self.pool.shutdown()
 
     def _tell(self):
         self.over = self.watch(sum(worker.rows_done for worker in self.workers) / self.n_rows)
@@ -177,11 +173,11 @@ class Crew:
 
     def _together(self, work, items):
         """Return ``work(worker, part)`` of all workers on equal parts of the items."""
-        if self.pool is None:
+        if not len(self.helpers):
             return [work(self.workers[0], items)]
         parts = np.array_split(items, len(self.workers))
         others = [
-            self.pool.submit(work, worker, part)
+            self.helpers.submit(work, worker, part)
             for worker, part in zip(self.workers[1:], parts[1:], strict=True)
         ]
         return [work(self.workers[0], parts[0]), *(other.result() for other in others)]
@@ -236,14 +232,14 @@ class Crew:
         first = self.workers[0]
         if self.over or first.n_pending == 0:
             return
-        if self.pool is None:
+        if not len(self.helpers):
             while first.run(SLICE, np.inf) != 0 and not self._tell():
                 pass
             return
         queue = Queue(len(self.workers))
         for _ in range(first.n_pending):
             queue.put(first.give())
-        others = [self.pool.submit(queue.work, worker) for worker in self.workers[1:]]
+        others = [self.helpers.submit(queue.work, worker) for worker in self.workers[1:]]
         try:
             queue.work(first, self._tell)
         finally:
@@ -286,7 +282,14 @@ class Queue:
             return self._nodes.pop(0)
 
     def work(self, worker, tell=None):
-        """Grow nodes until there are none."""
+        """Grow nodes until there are none; an error lets the other workers stop, too."""
+        try:
+            self._grow_nodes(worker, tell)
+        except BaseException:
+            self.close()
+            raise
+
+    def _grow_nodes(self, worker, tell):
         while (node := self._next()) is not None:
             worker.take(*node)
             while worker.run(SHORT_SLICE, np.inf) != 0:

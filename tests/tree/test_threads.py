@@ -1,5 +1,7 @@
 """Threads share the work and nothing else: the tree is the same however it is cut up."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,29 @@ def test_large_data_gives_the_same_tree_in_two_threads(rng):
     one, two = (DecisionTreeClassifier(max_depth=12, n_jobs=n).fit(X, y) for n in (1, 2))
     assert_identical(one.tree_, two.tree_)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+class WorkerWithoutMemory:
+    """A worker that fails at the first node it gets."""
+
+    def take(self, *node):
+        raise MemoryError
+
+
+def test_error_of_one_worker_ends_the_wait_of_the_others():
+    queue, errors = _growing.Queue(2), []
+    queue.put(())
+
+    def work():
+        try:
+            queue.work(WorkerWithoutMemory())
+        except MemoryError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert len(errors) == 1
