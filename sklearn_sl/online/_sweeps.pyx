@@ -688,7 +688,7 @@ def sweep_classes(
         The number of rows; less than all if a score of the next row, or the weights after it,
         are not finite.
     """
-    cdef Py_ssize_t row, played = rows.n_rows
+    cdef Py_ssize_t row, k, played = rows.n_rows
     cdef bint weighted = factors.shape[0] > 0, repeated = times.shape[0] > 0
     cdef bint averaging = u.shape[1] > 0
     cdef int64_t left, taken
@@ -703,7 +703,8 @@ def sweep_classes(
                     averaging and row >= n_unheard, v, u, bias, bias_sum, tail, now,
                 )
                 if not repeated or left == times[row]:
-                    scores[row, :] = now
+                    for k in range(now.shape[0]):
+                        scores[row, k] = now[k]
                 if taken == 0:
                     break
                 left -= taken
