@@ -11,7 +11,7 @@ a loss that leaves the ratio of its weight to the weight of all awake experts as
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, isfinite, isnan, log, log1p
+from libc.math cimport INFINITY, exp, expm1, isfinite, isnan, log, log1p
 from libc.string cimport memcpy
 
 # The entries of a tail.
@@ -24,6 +24,8 @@ cdef enum:
 TAIL = 4
 # Below this a sum of weights is taken once more, relative to the least loss.
 cdef double SMALL = 1e-200
+# Who gives more than this part of a weight has what others gave, more or less.
+cdef double MOST = 0.999
 
 
 def padded(values, double filler):
@@ -222,6 +224,81 @@ cdef class ExponentialWeights(Weights):
             self.now, self.next = self.next, self.now
 
 
+cdef class LimitWeights(ExponentialWeights):
+    """What exponential weights ``exp(logs - eta * costs)`` become as the rate grows without bound.
+
+    The experts with the least costs have all the weight, in the ratio of ``exp(logs)``. Whatever
+    the rate, experts that sleep keep the ratio of their weight to that of all awake ones: where
+    mistakes take these a part that does not depend on the rate, the logarithms of the sleeping ones
+    fall by that.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    costs, tail : ndarray
+        As those of ExponentialWeights.
+
+    logs : ndarray of shape (n_experts,)
+        Changed in place.
+    """
+
+    cdef double[::1] logs
+
+    def __init__(
+        self, Py_ssize_t n_experts, double[::1] costs, double[::1] tail, double[::1] logs
+    ):
+        ExponentialWeights.__init__(self, n_experts, INFINITY, costs, tail)
+        self.logs = logs
+
+    cdef double log_mass(
+        self, const double* losses, bint after, double* least
+    ) noexcept nogil:
+        """Set ``shares``, relative to the largest one, and the least costs of awake experts.
+
+        Costs are those before or after the losses; all experts are awake if these are NULL.
+        Return the logarithm of the sum of weights.
+        """
+        cdef Py_ssize_t k
+        cdef double cost, top = 0.0
+        least[0] = INFINITY
+        for k in range(self.n_experts):
+            if losses == NULL or not isnan(losses[k]):
+                cost = self.now[k] + losses[k] if after else self.now[k]
+                if cost < least[0] or (cost == least[0] and self.logs[k] > top):
+                    least[0], top = cost, self.logs[k]
+        self.total = 0.0
+        for k in range(self.n_experts):
+            self.shares[k] = 0.0
+            if losses == NULL or not isnan(losses[k]):
+                cost = self.now[k] + losses[k] if after else self.now[k]
+                if cost == least[0]:
+                    self.shares[k] = exp(self.logs[k] - top)
+            self.total += self.shares[k]
+        return top + log(self.total) if self.total > 0 else 0.0
+
+    cdef void allocate(self) noexcept nogil:
+        cdef double least
+        self.log_mass(NULL, False, &least)
+
+    cdef void rouse(self, const double* losses) noexcept nogil:
+        cdef double least
+        self.log_mass(losses, False, &least)
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double before, after, fall = -self.log_mass(losses, False, &before)
+        if before == INFINITY:  # all of them sleep
+            return 0.0
+        fall += self.log_mass(losses, True, &after)
+        for k in range(self.n_experts):
+            if isnan(losses[k]):
+                self.logs[k] += fall
+        self.log_mass(losses, False, &before)
+        return after - before
+
+
 cdef class AdaptiveWeights(ExponentialWeights):
     """Exponential weights with the rate ``ln n / GAP``: AdaHedge.
 
@@ -404,6 +481,113 @@ cdef class FixedShareWeights(Weights):
             self.now, self.next = self.next, self.now
 
 
+cdef class LogShareWeights(ExponentialWeights):
+    """Weights ``exp(-costs)`` that share, as FixedShareWeights, the more exactly the more they do.
+
+    If a weight keeps less than it gives to each of the others, the best expert has the least
+    afterwards: the sum of what others had, which nothing keeps within the range of numbers.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are, two at least.
+
+    eta, alpha : float
+        The learning rate, by which costs are multiplied, and the part that is shared.
+
+    costs : ndarray of shape (width,), padded with infinity
+        Changed in place.
+
+    tail : ndarray of shape (TAIL,)
+        Changed in place.
+
+    sums : ndarray of shape (width,), padded with zeros
+        The sums of all losses, changed in place.
+    """
+
+    cdef double[::1] sums
+    cdef double[::1] given
+    cdef double factor
+    cdef double kept
+    cdef double part
+
+    def __init__(
+        self,
+        Py_ssize_t n_experts,
+        double eta,
+        double alpha,
+        double[::1] costs,
+        double[::1] tail,
+        double[::1] sums,
+    ):
+        ExponentialWeights.__init__(self, n_experts, 1.0, costs, tail)
+        self.factor, self.sums = eta, sums
+        self.kept, self.part = 1.0 - alpha, alpha / (n_experts - 1)
+        self.given = np.zeros(self.width)
+
+    cdef double charge(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_experts):
+            self.given[k] = self.factor * losses[k]
+        return mixed_loss(self.n_experts, self.now, &self.given[0], 1.0) / self.factor
+
+    cdef void lose(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t k, best = 0
+        cdef double least, total, others
+        sl_add(self.width, &self.sums[0], 0.0, 1.0, losses, &self.sums[0])
+        least = sl_add(
+            self.width, self.now, self.tail[LEAST], self.factor, losses, self.now
+        )
+        total = sl_weigh(self.width, self.now, least, 1.0, &self.shares[0])
+        for k in range(self.n_experts):
+            if self.now[k] == least:
+                best = k
+        others = log_sum_but(self.n_experts, self.now, least, best)
+        for k in range(self.n_experts):
+            if k != best:
+                self.now[k] = -log(
+                    self.kept * self.shares[k] + self.part * (total - self.shares[k])
+                )
+        self.now[best] = -log_of_sum(log(self.kept), log(self.part) + others)
+        self.tail[LEAST] = least_of(self.n_experts, self.now)
+
+    cdef bint play(
+        self, const double* losses, const double* values, double* answers
+    ) noexcept nogil:
+        return False
+
+
+cdef double least_of(Py_ssize_t n, const double* values) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double least = INFINITY
+    for k in range(n):
+        least = min(least, values[k])
+    return least
+
+
+cdef double log_sum_but(
+    Py_ssize_t n, const double* costs, double least, Py_ssize_t one
+) noexcept nogil:
+    """Return the logarithm of the sum of ``exp(least - costs)`` over all but one."""
+    cdef Py_ssize_t k
+    cdef double lowest = INFINITY, total = 0.0
+    for k in range(n):
+        if k != one:
+            lowest = min(lowest, costs[k])
+    if not isfinite(lowest):
+        return -INFINITY
+    for k in range(n):
+        if k != one:
+            total += exp(lowest - costs[k])
+    return least - lowest + log(total)
+
+
+cdef double log_of_sum(double a, double b) noexcept nogil:
+    """Return ``log(exp(a) + exp(b))``."""
+    cdef double high = max(a, b)
+    return high + log1p(exp(min(a, b) - high)) if isfinite(high) else high
+
+
 cdef class VariableShareWeights(ExponentialWeights):
     """Weights ``exp(-costs)`` whose experts share the more the more they lose: variable share.
 
@@ -455,6 +639,7 @@ cdef class VariableShareWeights(ExponentialWeights):
         return mixed_loss(self.n_experts, self.now, &self.given[0], 1.0) / self.factor
 
     cdef void lose(self, const double* losses) noexcept nogil:
+        cdef Py_ssize_t giver
         cdef double pool, least
         sl_add(self.width, &self.sums[0], 0.0, 1.0, losses, &self.sums[0])
         least = sl_add(
@@ -463,11 +648,47 @@ cdef class VariableShareWeights(ExponentialWeights):
         if self.n_experts > 1:
             sl_weigh(self.width, self.now, least, 1.0, &self.shares[0])
             pool = sl_give(self.width, &self.shares[0], losses, self.rate, &self.given[0])
-            least = sl_receive(
-                self.n_experts, &self.shares[0], &self.given[0], losses, pool,
-                self.n_experts - 1, self.rate, least, self.now,
-            )
+            giver = self.giver()
+            if pool > SMALL and self.given[giver] < MOST * self.shares[giver]:
+                least = sl_receive(
+                    self.n_experts, &self.shares[0], &self.given[0], losses, pool,
+                    self.n_experts - 1, self.rate, least, self.now,
+                )
+            else:
+                least = self.receive_in_logs(losses, least)
         self.tail[LEAST] = least
+
+    cdef Py_ssize_t giver(self) noexcept nogil:
+        """Return the expert that gives most."""
+        cdef Py_ssize_t k, giver = 0
+        for k in range(1, self.n_experts):
+            if self.given[k] > self.given[giver]:
+                giver = k
+        return giver
+
+    cdef double receive_in_logs(self, const double* losses, double least) noexcept nogil:
+        """Share by logarithms, and return the least costs.
+
+        If little is given, it must be told from nothing: the best expert may lose so much in the
+        next trial that it matters. If the best expert gives nearly all, it has what others gave.
+        """
+        cdef Py_ssize_t k, giver = 0
+        cdef double best, rest, received, total = 0.0
+        for k in range(self.n_experts):
+            self.given[k] = self.now[k] - log(-expm1(self.rate * losses[k]))
+            if self.given[k] < self.given[giver]:
+                giver = k
+        best = self.given[giver]
+        rest = log_sum_but(self.n_experts, &self.given[0], best, giver)
+        for k in range(self.n_experts):
+            total += exp(best - self.given[k])
+        for k in range(self.n_experts):
+            received = -INFINITY
+            if best < INFINITY:  # somebody has lost something
+                received = rest if k == giver else log(total - exp(best - self.given[k]))
+                received += least - best - log(<double>(self.n_experts - 1))
+            self.now[k] = -log_of_sum(least - self.now[k] + self.rate * losses[k], received)
+        return least_of(self.n_experts, self.now)
 
     cdef bint play(
         self, const double* losses, const double* values, double* answers

@@ -91,11 +91,15 @@ class WeightState(CheckedState):
 
     def awake_weights(self, asleep):
         """Return weights for rows in which some experts are asleep: each sums to one, or is NaN."""
-        logs = np.where(asleep, -np.inf, self._relative_logs())
+        logs = self._awake_logs(asleep)
         tops = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(tops), tops, 0))
         with np.errstate(invalid="ignore"):
             return weights / weights.sum(axis=1, keepdims=True)
+
+    def _awake_logs(self, asleep):
+        """Return logarithms of weights up to a constant; those who sleep have none."""
+        return np.where(asleep, -np.inf, self._relative_logs())
 
     def _relative_logs(self):
         """Return logarithms of weights up to a constant, finite even if weights vanish."""
@@ -151,6 +155,31 @@ class ExponentialState(WeightState):
             return self.log_weights()
         # By more than all numbers hold, for every difference.
         return -FAR * np.unique(self._read(self.costs), return_inverse=True)[1]
+
+
+class LimitState(ExponentialState):
+    """Exponential weights whose rate has grown without bound; see the compiled ones."""
+
+    _arrays = ("costs", "tail", "logs")
+
+    def __init__(self, n_experts):
+        super().__init__(n_experts, np.inf)
+        self.logs = np.zeros(n_experts)
+
+    def _compiled(self):
+        return _aggregating.LimitWeights(self.n_experts, self.costs, self.tail, self.logs)
+
+    def log_weights(self):
+        """Return the logarithms of weights that sum to one."""
+        return normal(self._logs_of_best(self._read(self.costs)))
+
+    def _logs_of_best(self, costs):
+        """Return the logarithms for the least costs of each row, and of nothing for others."""
+        return np.where(costs == costs.min(axis=-1, keepdims=True), self.logs, -np.inf)
+
+    def _awake_logs(self, asleep):
+        costs = np.where(asleep, np.inf, self._read(self.costs))
+        return np.where(asleep, -np.inf, self._logs_of_best(costs))
 
 
 class AdaptiveState(ExponentialState):
@@ -287,6 +316,25 @@ class VariableShareState(WeightState):
     def log_weights(self):
         """Return the logarithms of weights that sum to one."""
         return normal(-self._read(self.costs))
+
+
+class LogShareState(VariableShareState):
+    """Weights that share so large a part that only their logarithms tell what is left of them."""
+
+    def _compiled(self):
+        return _aggregating.LogShareWeights(
+            self.n_experts, self.eta, self.alpha, self.costs, self.tail, self.sums
+        )
+
+    def _complexity(self):
+        return float(fixed_share_bound(max(self.n_trials, 1), self.n_experts, 0, self.alpha))
+
+
+def fixed_share_state(n_experts, eta, alpha):
+    """Return a state of weights that share a part after each trial."""
+    # Who keeps less than it gives to each of the others would be a difference of large numbers.
+    keeps_less = n_experts > 1 and 1 - alpha < alpha / (n_experts - 1)
+    return (LogShareState if keeps_less else FixedShareState)(n_experts, eta, alpha)
 
 
 def shared_state(kind, n_experts, eta, alpha):

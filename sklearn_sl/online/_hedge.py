@@ -13,7 +13,7 @@ from sklearn_sl.online._expert_weights import (
     NO_HISTORY,
     AdaptiveState,
     DoublingState,
-    FixedShareState,
+    fixed_share_state,
     shared_state,
 )
 from sklearn_sl.online._experts import ExpertsClassifierMixin
@@ -24,6 +24,10 @@ from sklearn_sl.theory._experts import horizon_rate
 
 LARGEST = np.finfo(np.float64).max
 RATES = {"adahedge", "doubling", "horizon"}
+# Losses up to this, and down to its inverse, have squares that can be added up.
+PLAIN = 1e100
+# Sums of so large exponents are still numbers, however many trials there are.
+LARGEST_EXPONENT = 1e290
 
 
 def hedge_state(n_experts, eta, horizon, share=0.0, scale=1.0):
@@ -36,7 +40,7 @@ def hedge_state(n_experts, eta, horizon, share=0.0, scale=1.0):
         return DoublingState(n_experts, scale)
     if eta == "horizon":
         eta = float(horizon_rate(horizon, n_experts)) / scale
-    return shared_state(FixedShareState, n_experts, eta, share)
+    return shared_state(fixed_share_state, n_experts, eta, share)
 
 
 class HedgeRun(NamedTuple):
@@ -157,8 +161,10 @@ def hedge(losses, eta="adahedge", *, horizon=None, share=0.0, scale=1.0, keep_we
         losses, dtype=np.float64, order="C", ensure_all_finite=False, input_name="losses"
     )
     _check_options(eta, horizon, share, scale)
+    losses, unit = _with_plain_squares(losses)
+    eta = eta if isinstance(eta, str) else _plain_rate(eta, losses, unit)
     n_trials, n_experts = losses.shape
-    state = hedge_state(n_experts, eta, horizon or n_trials, share, scale)
+    state = hedge_state(n_experts, eta, horizon or n_trials, share, scale / unit)
     answers = np.empty((n_trials, 2))
     history = np.empty((n_trials, n_experts)) if keep_weights else NO_HISTORY
     lowest = -np.inf if eta == "adahedge" else 0.0
@@ -175,16 +181,39 @@ def hedge(losses, eta="adahedge", *, horizon=None, share=0.0, scale=1.0, keep_we
     expert_losses = state.expert_losses()
     regrets = running_sum(0.0, answers[:, 0]) - state.absent - expert_losses
     best = int(regrets.argmax())
-    return HedgeRun(
-        answers[:, 0].copy(),
-        expert_losses,
-        np.exp(state.log_weights()),
-        history if keep_weights else None,
-        best,
-        float(regrets[best]),
-        float(state.hedge_bound()),
-        float(state.eta),
-    )
+    with np.errstate(over="ignore"):  # a bound, or a rate, may be beyond all numbers
+        return HedgeRun(
+            unit * answers[:, 0],
+            unit * expert_losses,
+            np.exp(state.log_weights()),
+            history if keep_weights else None,
+            best,
+            float(unit * regrets[best]),
+            float(unit * np.float64(state.hedge_bound())),
+            float(np.float64(state.eta) / unit),
+        )
+
+
+def _with_plain_squares(losses):
+    """Return losses whose squares are within the range of numbers, and the unit they are in."""
+    largest = np.nanmax(np.abs(losses), initial=0.0)
+    if not np.isfinite(largest) or largest == 0 or 1 / PLAIN < largest < PLAIN:
+        return losses, 1.0
+    # A power of two, so that all digits stay.
+    exponent = 600 if largest > 1 else -600
+    return np.ldexp(losses, -exponent), 2.0**exponent
+
+
+def _plain_rate(eta, losses, unit):
+    """Return the rate in this unit, or complain of one that no weight could follow."""
+    with np.errstate(over="ignore"):
+        rate, most = unit * eta, np.nanmax(np.abs(losses), initial=0.0)
+        if np.isfinite(most) and not rate * most < LARGEST_EXPONENT:
+            raise ValueError(
+                f"eta={eta:g} times the largest loss, {unit * most:g}, exceeds the range of "
+                "floating point numbers: choose a smaller eta."
+            )
+    return rate
 
 
 def _check_options(eta, horizon, share, scale):

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._expert_weights import (
-    FixedShareState,
     VariableShareState,
+    fixed_share_state,
     shared_state,
 )
 from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
@@ -241,7 +241,7 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     """
 
     _parameter_constraints = SHARE_CONSTRAINTS
-    _state_kind = FixedShareState
+    _state_kind = staticmethod(fixed_share_state)
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._sklearn import Interval
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.online._expert_weights import ExponentialState
+from sklearn_sl.online._expert_weights import ExponentialState, LimitState
 from sklearn_sl.online._experts import EXPERT_CONSTRAINTS, ExpertsClassifierMixin
 from sklearn_sl.theory._experts import weighted_majority_bound
 
@@ -37,7 +37,9 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     **Advice.** A number ``x`` is the class in place ``floor(x - threshold) + 1``, for two classes
     the second one if ``x >= threshold``. NaN is an expert that sleeps: it has no vote, and keeps
-    the ratio of its weight to that of the others.
+    the ratio of its weight to that of the others. With ``beta = 0`` this is the limit of small
+    ``beta``: the experts with the fewest mistakes vote, each with a weight that has fallen as much
+    as that of the others while it slept.
 
     **Ties** go to the larger class, also if all experts sleep. Weights that differ by less than
     1e-12 of all are equal.
@@ -50,7 +52,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     beta : float, default=1/e
         The factor, at least zero and below one. With zero the experts with the fewest mistakes
-        vote: the halving algorithm, as long as one of them has made none.
+        vote: the halving algorithm, as long as one of them has made none, and no one sleeps.
 
     randomized : bool, default=False
         Whether the learner follows an expert drawn by weight in its trials. ``predict`` answers by
@@ -188,7 +190,9 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         self.keep_weights = keep_weights
 
     def _new_state(self, n_experts):
-        return ExponentialState(n_experts, -np.log(self.beta) if self.beta > 0 else np.inf)
+        if self.beta == 0:
+            return LimitState(n_experts)
+        return ExponentialState(n_experts, -np.log(self.beta))
 
     def _choose(self, shares):
         tied = shares >= shares.max(axis=1, keepdims=True) - TIE

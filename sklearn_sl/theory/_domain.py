@@ -1,5 +1,7 @@
 """The domains of the theorems: what their arguments may be."""
 
+import math
+from numbers import Integral
 from reprlib import repr as short
 
 import numpy as np
@@ -14,6 +16,10 @@ def real(name, value, low=-LARGEST, high=LARGEST):
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be a number or an array of numbers: {short(value)}."
+        ) from error
+    except OverflowError as error:  # an integer of Python has no largest one
+        raise ValueError(
+            f"{name} exceeds the range of floating point numbers: {short(value)}."
         ) from error
     if not np.all((low <= number) & (number <= high)):
         span = "be finite" if low == -LARGEST else f"lie between {low:g} and {high:g}"
@@ -35,6 +41,25 @@ def whole(name, value, low):
     if not np.all((number >= low) & (number == np.floor(number))):
         raise ValueError(f"{name} must be a whole number, at least {low}: {short(value)}.")
     return number
+
+
+def log2_count(name, value):
+    """Return binary logarithms of whole numbers from one on, of any size, as float64."""
+    counts = np.asarray(value)
+    if counts.dtype != object:
+        return np.log2(whole(name, value, low=1))
+    # Integers of Python that no other type holds.
+    for count in counts.ravel():
+        if not (isinstance(count, Integral) and count >= 1):
+            raise ValueError(f"{name} must be a whole number, at least 1: {short(value)}.")
+    return np.array([math.log2(count) for count in counts.ravel()]).reshape(counts.shape)[()]
+
+
+def log_count(name, value):
+    """Return natural logarithms of whole numbers from one on, of any size, as float64."""
+    if np.asarray(value).dtype != object:
+        return np.log(whole(name, value, low=1))
+    return log2_count(name, value) * np.log(2)
 
 
 def vector(name, value, low=-LARGEST, high=LARGEST):

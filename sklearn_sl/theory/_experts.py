@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from sklearn_sl.theory._domain import positive, real, vector, whole
+from sklearn_sl.theory._domain import log_count, positive, real, vector, whole
 
 # The largest learning rates for which the weighted mean of the advice, and Vovk's prediction,
 # lose no more than the mixture of all experts does.
@@ -65,16 +65,21 @@ def weighted_majority_bound(best_mistakes, n_experts, beta=1 / np.e, randomized=
     38.45
     """
     mistakes = real("best_mistakes", best_mistakes, low=0)
-    n, beta = whole("n_experts", n_experts, low=1), real("beta", beta, low=0)
+    log_n, beta = log_count("n_experts", n_experts), real("beta", beta, low=0)
     if np.any(beta >= 1):
         raise ValueError(f"beta must be below one: {beta}.")
-    cost = -xlogy(mistakes, beta) + np.log(n)
-    return cost / (1 - beta if randomized else np.log(2 / (1 + beta)))
+    cost = -xlogy(mistakes, beta) + log_n
+    return cost / (1 - beta if randomized else log_fall(1 - beta))
+
+
+def log_fall(lost):
+    """Return ``ln(2 / (2 - lost))``, exact for the least losses of weight too."""
+    return -np.log1p(-lost / 2)
 
 
 def absolute_constant(eta):
     """Return Vovk's constant ``c`` of the absolute loss at a learning rate."""
-    return 0.5 / np.log(2 / (1 + np.exp(-eta)))
+    return 0.5 / log_fall(-np.expm1(-eta))
 
 
 def weighted_average_bound(n_experts, loss="square", prediction="average", eta=None, prior=None):
@@ -151,14 +156,14 @@ def weighted_average_bound(n_experts, loss="square", prediction="average", eta=N
         raise ValueError(f"loss must be one of {sorted(RATES)}, not {loss!r}.")
     if prediction not in RATES[loss]:
         raise ValueError(f'prediction must be "average" or "vovk", not {prediction!r}.')
-    n, most = whole("n_experts", n_experts, low=1), RATES[loss][prediction]
+    log_n, most = log_count("n_experts", n_experts), RATES[loss][prediction]
     eta = positive("eta", most if eta is None else eta)
     if np.any(eta > most):
         raise ValueError(f"There is no such bound for eta above {most:g}: {eta}.")
     if prior is None:
-        return np.log(n) / eta
+        return log_n / eta
     prior = vector("prior", prior, 0.0, 1.0)
-    if prior.shape != (n,) or not np.isclose(prior.sum(), 1):
+    if prior.shape != (n_experts,) or not np.isclose(prior.sum(), 1):
         raise ValueError("prior must have a weight for each expert, and these must sum to one.")
     with np.errstate(divide="ignore"):
         return -np.log(prior) / eta

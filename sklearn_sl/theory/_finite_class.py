@@ -5,7 +5,8 @@ import math
 import numpy as np
 from scipy.special import digamma
 
-from sklearn_sl.theory._domain import real, whole
+from sklearn_sl.theory._domain import log2_count, log_count, real, whole
+from sklearn_sl.theory._experts import log_fall
 
 
 def halving_bound(n_hypotheses, n_restarts=0):
@@ -54,8 +55,8 @@ def halving_bound(n_hypotheses, n_restarts=0):
     >>> round(float(halving_bound(21**5)), 2)
     21.96
     """
-    n = whole("n_hypotheses", n_hypotheses, low=1)
-    return (whole("n_restarts", n_restarts, low=0) + 1) * (np.log2(n) + 1) - 1
+    bits = log2_count("n_hypotheses", n_hypotheses)
+    return (whole("n_restarts", n_restarts, low=0) + 1) * (bits + 1) - 1
 
 
 def consistent_bound(n_hypotheses, n_restarts=0, random_order=False):
@@ -106,14 +107,18 @@ def consistent_bound(n_hypotheses, n_restarts=0, random_order=False):
     >>> round(float(consistent_bound(1000, random_order=True)), 2)
     6.49
     """
-    n = whole("n_hypotheses", n_hypotheses, low=1)
-    most = _harmonic(n) if random_order else n
+    if random_order:
+        most = _harmonic("n_hypotheses", n_hypotheses)
+    else:
+        most = whole("n_hypotheses", n_hypotheses, low=1)
     return (whole("n_restarts", n_restarts, low=0) + 1) * most - 1
 
 
-def _harmonic(n):
+def _harmonic(name, n):
     """Return ``1 + 1/2 + ... + 1/n``."""
-    return digamma(n + 1) + np.euler_gamma
+    if np.asarray(n).dtype == object:  # numbers so large that the rest is nothing
+        return log_count(name, n) + np.euler_gamma
+    return digamma(whole(name, n, low=1) + 1) + np.euler_gamma
 
 
 def grid_threshold_bound(n_steps, n_restarts=0):
@@ -186,7 +191,7 @@ def greedy_set_cover_bound(n_elements):
     >>> round(float(greedy_set_cover_bound(12)), 3)
     3.103
     """
-    return _harmonic(whole("n_elements", n_elements, low=1))
+    return _harmonic("n_elements", n_elements)
 
 
 def count_disjunctions(n_variables, n_literals=None, monotone=False):
@@ -280,7 +285,7 @@ def disjunction_majority_bound(n_variables, n_literals, best_mistakes=0, beta=1 
     best, beta = whole("best_mistakes", best_mistakes, low=0), real("beta", beta, 0, 1)
     if np.any((beta == 0) | (beta == 1)):
         raise ValueError("beta must be above 0 and below 1.")
-    return (best * np.log(1 / beta) + k * np.log(n * np.e / k)) / np.log(2 / (1 + beta))
+    return (best * np.log(1 / beta) + k * np.log(n * np.e / k)) / log_fall(1 - beta)
 
 
 def conjunction_bound(n_variables):

@@ -23,8 +23,10 @@ from sklearn_sl.online import (
 )
 from sklearn_sl.theory import (
     consistent_bound,
+    count_disjunctions,
     grid_threshold_bound,
     halving_bound,
+    weighted_majority_bound,
 )
 
 LEARNERS = [
@@ -594,3 +596,16 @@ def test_random_order_is_drawn_once_from_the_random_state(rng):
     np.testing.assert_array_equal(first._all, second._all)
     assert sorted(first._all) == list(range(50))
     assert first.version_space_[first.hypothesis_]
+
+
+def test_counts_may_exceed_all_floating_point_numbers():
+    assert halving_bound(count_disjunctions(700)) == pytest.approx(700 * np.log2(3))
+    assert halving_bound(2**2000) == 2000
+    assert halving_bound([8, 2**2000]).tolist() == [3, 2000]
+    expected = 700 * np.log(3) + np.euler_gamma - 1
+    assert consistent_bound(3**700, random_order=True) == pytest.approx(expected)
+    assert weighted_majority_bound(0, 3**700, beta=0.0) == pytest.approx(700 * np.log2(3))
+    with pytest.raises(ValueError, match="n_hypotheses exceeds the range"):
+        consistent_bound(3**700)
+    with pytest.raises(ValueError, match="whole number"):
+        halving_bound([2.5, 3**700])
