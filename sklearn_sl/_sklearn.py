@@ -10,7 +10,7 @@ import functools
 import inspect
 
 import numpy as np
-from sklearn import base
+from sklearn import base, get_config
 from sklearn.utils import validation
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -61,6 +61,7 @@ __all__ = [
     "check_sample_weight",
     "fit_context",
     "make_sklearn_tree",
+    "validate_parameters",
     "with_callbacks",
 ]
 
@@ -96,6 +97,12 @@ def fit_context(*, prefer_skip_nested_validation):
         return transaction
 
     return decorate
+
+
+def validate_parameters(estimator):
+    """Validate the parameters of an estimator, unless scikit-learn is told not to."""
+    if not get_config()["skip_parameter_validation"]:
+        estimator._validate_params()
 
 
 class Progress:

@@ -20,6 +20,7 @@ from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._linear import ClassScoresMixin
+from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.theory._graphs import graph_cover_bound
 
@@ -502,7 +503,7 @@ class GraphOnlinePredictor(
         "solver": [StrOptions({"auto", "lu", "cg"})],
         "keep_losses": ["boolean"],
     }
-    _fixed = ("solver",)
+    _fixed = ("graph", "solver")
     _mutable = ("_interpolant",)
     # Scores where no vertex is near.
     _default = 0.0
@@ -539,13 +540,9 @@ class GraphOnlinePredictor(
 
     def _read_vertices(self, X, reset):
         if reset:
-            self.graph_, self._given = as_graph(self.graph), self.graph
+            self.graph_ = as_graph(self.graph)
             for name in ("vertex_", "_mass", "_builder", "_values"):
                 vars(self).pop(name, None)
-        elif self.graph is not self._given:
-            raise ValueError(
-                "graph is not the one of the trials so far: start afresh, with fit or with a clone."
-            )
         X = validate_data(self, X, reset=reset, dtype=np.float64)
         n_vertices = self.graph_.shape[0]
         if X.shape[1] != 1 or not np.all((X >= 0) & (X < n_vertices) & (X == np.floor(X))):
@@ -583,7 +580,6 @@ class GraphOnlinePredictor(
         with Progress(self, name="pass", total=1) as progress, progress.step():
             self._pass(vertices, codes)
         self._finish()
-        self._set_curve()
         if not _has_graph(self):
             self._values = self._interpolant.values()
         if self._obeys_theorem() and len(np.unique(vertices)) <= MANY_ASKED:
@@ -591,7 +587,7 @@ class GraphOnlinePredictor(
         return self
 
     @available_if(_has_graph)
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def partial_fit(self, X, y, classes=None):
         """Go through more trials, once and in their order.
 

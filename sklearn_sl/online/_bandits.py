@@ -11,6 +11,7 @@ from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl._state import check_number, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _bandit_replay
+from sklearn_sl.online._parameters import ParametersMixin
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, ucb1_bound
 
 BASE, PATH, LOSS = range(_bandit_replay.TAIL)
@@ -65,7 +66,7 @@ def importance_weighted_loss(loss, arm, probabilities):
     return estimates
 
 
-class BanditMixin:
+class BanditMixin(ParametersMixin):
     """Rounds of a bandit: ``select``, then ``update``; or ``replay`` of many rounds at once.
 
     Hooks:
@@ -81,6 +82,7 @@ class BanditMixin:
     _mutable = ()
 
     def _begin(self, n_arms, random_state):
+        self._remember_parameters()
         if not 0 < self._span < np.inf:
             raise ValueError(
                 f"low must be below high, by no more than floating point numbers can tell, but "
@@ -111,8 +113,12 @@ class BanditMixin:
         """Set what random numbers are drawn from."""
 
     @property
+    def _low(self):
+        return self._at_start("low")
+
+    @property
     def _span(self):
-        return self.high - self.low
+        return self._at_start("high") - self._low
 
     def select(self):
         """Choose the arm of the next round.
@@ -128,6 +134,7 @@ class BanditMixin:
             if self.n_arms is None:
                 raise ValueError("select needs to know the number of arms: set n_arms.")
             self._begin(self.n_arms, self.random_state if hasattr(self, "random_state") else None)
+        self._check_parameters()
         if self._pending is not None:
             raise RuntimeError(
                 f"Arm {self._pending} was selected, but update has not been called with its loss."
@@ -153,6 +160,7 @@ class BanditMixin:
         """
         if getattr(self, "_pending", None) is None:
             raise RuntimeError("update was called before select: no arm has been selected.")
+        self._check_parameters()
         if arm != self._pending:
             raise ValueError(
                 f"update was called with the loss of arm {arm!r}, but arm {self._pending} was "
@@ -191,6 +199,8 @@ class BanditMixin:
         self : object
             The learner.
         """
+        if resume and hasattr(self, "n_rounds_"):
+            self._check_parameters()
         losses = check_array(losses, dtype=np.float64, order="C", input_name="losses")
         low, high = losses.min(), losses.max()
         if low < self.low or high > self.high:
@@ -271,7 +281,7 @@ class ExponentialBanditMixin(BanditMixin):
 
     @property
     def _is_anytime(self):
-        return self.eta == "auto" and self.horizon is None
+        return self._at_start("eta") == "auto" and self._at_start("horizon") is None
 
     def _etas(self, n_rounds):
         """Return the rates of the next rounds, and of the one after them."""
@@ -287,14 +297,14 @@ class ExponentialBanditMixin(BanditMixin):
     def _learn(self, arm, loss):
         etas = self._etas(1)
         gammas = self._gammas(etas[:-1])
-        _bandit_replay.learn_exp3(arm, loss, self.low, self._span, etas, gammas, *self._state)
+        _bandit_replay.learn_exp3(arm, loss, self._low, self._span, etas, gammas, *self._state)
 
     def _replay(self, losses, arms):
         etas = self._etas(len(losses))
         _bandit_replay.replay_exp3(
             losses,
             self._rng.random(len(losses)),
-            self.low,
+            self._low,
             self._span,
             etas,
             self._gammas(etas[:-1]),
@@ -320,7 +330,7 @@ class ExponentialBanditMixin(BanditMixin):
     @property
     def estimated_losses_(self):
         """The sums of the estimated losses of each arm."""
-        return self.low * self.n_rounds_ + self._span * self._estimates
+        return self._low * self.n_rounds_ + self._span * self._estimates
 
     @property
     def estimated_regret_(self):
@@ -584,6 +594,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "delta": [Interval(Real, 0, 1, closed="neither")],
     }
+    _free = ParametersMixin._free | {"delta"}
 
     def __init__(
         self,
@@ -607,12 +618,14 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def _gammas(self, etas):
-        return etas / 2 if self.gamma == "auto" else np.full_like(etas, self.gamma)
+        gamma = self._at_start("gamma")
+        return etas / 2 if gamma == "auto" else np.full_like(etas, gamma)
 
     @property
     def regret_bound_(self):
         """The theorem's bound, which fails with probability ``delta`` at most."""
-        gamma = None if self.gamma == "auto" else self.gamma
+        gamma = self._at_start("gamma")
+        gamma = None if gamma == "auto" else gamma
         if self._is_anytime and gamma is not None:
             return None
         eta = None if self._is_anytime or self.n_arms_ == 1 else self._rate
@@ -718,11 +731,11 @@ class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
         return _bandit_replay.choose_ucb1(self.n_rounds_, self._sums, self.n_pulls_)
 
     def _learn(self, arm, loss):
-        _bandit_replay.learn_ucb1(arm, loss, self.low, self._span, *self._state)
+        _bandit_replay.learn_ucb1(arm, loss, self._low, self._span, *self._state)
 
     def _replay(self, losses, arms):
         _bandit_replay.replay_ucb1(
-            losses, self.low, self._span, self.n_rounds_, *self._state, self._totals, arms
+            losses, self._low, self._span, self.n_rounds_, *self._state, self._totals, arms
         )
 
     @property
@@ -741,7 +754,7 @@ class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
         """The mean of the losses that were seen of each arm."""
         means = np.full(self.n_arms_, np.nan)
         np.divide(self._sums, self.n_pulls_, out=means, where=self.n_pulls_ > 0)
-        return self.low + self._span * means
+        return self._low + self._span * means
 
     @property
     def regret_bound_(self):

@@ -21,6 +21,7 @@ from sklearn_sl.online._protocol import (
     OnlineRegressorMixin,
     running_sum,
     take_slice,
+    with_part,
 )
 
 # Numbers whose losses are computed at once, within the cache.
@@ -46,6 +47,7 @@ class ExpertsMixin(OnlineMixin):
       unit; None if there are none.
     """
 
+    _fixed = ("estimators", "prefit")
     # Whether the only table has classes, whose weights are added up.
     _votes = False
     # The number of trials of ``fit``.
@@ -61,7 +63,6 @@ class ExpertsMixin(OnlineMixin):
         with Progress(self, name="pass", total=1) as progress, progress.step():
             self._pass(X, targets)
         self._finish()
-        self._set_curve()
 
     def _known_horizon(self, reason):
         """Return the number of trials, which a parameter or ``fit`` tells."""
@@ -81,14 +82,6 @@ class ExpertsMixin(OnlineMixin):
         self._state = self._new_state(n_experts)
         self._weight_parts = []
 
-    def _check_fixed(self):
-        super()._check_fixed()
-        if (self.estimators is None) == hasattr(self, "estimators_"):
-            raise ValueError(
-                "The columns of X are experts, or estimators are: start afresh to change it, with "
-                "fit or with a clone."
-            )
-
     def _check_arrays(self):
         experts = getattr(self, "estimators_", None)
         n_experts = self.n_features_in_ if experts is None else len(experts)
@@ -98,7 +91,6 @@ class ExpertsMixin(OnlineMixin):
     def _copy_state(self):
         super()._copy_state()
         self._state = self._state.copy()
-        self._weight_parts = list(self._weight_parts)
         if self._experts_learn:
             self.estimators_ = copy.deepcopy(self.estimators_)
             self._pending = list(self._pending)
@@ -136,7 +128,7 @@ class ExpertsMixin(OnlineMixin):
                 "range of floating point numbers."
             )
         if self.keep_weights:
-            self._weight_parts.append(history)
+            self._weight_parts = with_part(self._weight_parts, history)
         self._respond(means, answers, targets)
         self._hear(answers, targets)
         if asleep:
@@ -170,10 +162,13 @@ class ExpertsMixin(OnlineMixin):
         self.log_weights_ = self._state.log_weights()
         self.weights_ = np.exp(self.log_weights_)
         self.expert_losses_ = self._unit * self._state.expert_losses()
-        if self.keep_weights:
-            self._weight_parts = [np.concatenate(self._weight_parts)]
-            self.weight_curve_ = self._weight_parts[0]
         self._certify()
+
+    @property
+    def weight_curve_(self):
+        """The weights before each trial, if they were asked for."""
+        self._weight_parts = self._whole("_weight_parts", "keep_weights")
+        return self._weight_parts[0]
 
     # The unit in which losses are reported.
     _unit = 1.0
@@ -216,7 +211,7 @@ class ExpertsMixin(OnlineMixin):
 
     def _losses_of_advice(self, X, y):
         """Return what each expert loses in each trial, in the units of the weights."""
-        self._check_fixed()
+        self._check_certified()
         X, targets = self._read(X, y, reset=False)
         twin = copy.copy(self)
         if self._experts_learn:
@@ -225,7 +220,19 @@ class ExpertsMixin(OnlineMixin):
         _, losses = twin._judge(advice, targets, self._some_sleep(advice))
         return losses
 
+    def _fit_and_hear(self, X, y):
+        """Do what ``fit`` does, and return what the regret is the sum of, trial by trial."""
+        self._heard = heard = []
+        self.fit(X, y)
+        del self._heard
+        return self._absent_losses(np.concatenate(heard), self._read(X, y, reset=False)[1])
+
     # ------------------------------------------------------------ estimators as experts
+
+    def __sklearn_clone__(self):
+        # A clone of a fitted expert would be none.
+        twin = super().__sklearn_clone__()
+        return twin.set_params(estimators=self.estimators) if self.prefit else twin
 
     @property
     def _experts_learn(self):
@@ -399,6 +406,8 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     returns the class with the largest weight in each row.
     """
 
+    _fixed = (*ExpertsMixin._fixed, "threshold")
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
         """Start afresh and go through the trials once, in their order.
@@ -542,6 +551,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
     Outcomes and advice are mapped from ``bounds_`` to the interval from zero to one, in which
     losses and predictions are computed.
     """
+
+    _fixed = (*ExpertsMixin._fixed, "loss", "prediction")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):

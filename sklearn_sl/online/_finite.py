@@ -103,6 +103,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
             Classes.
         """
         check_is_fitted(self)
+        self._check_fixed()
         X = validate_data(self, X, reset=False, **self._sample_checks)
         return self._predictions(self._answer(X)[0])
 
@@ -118,10 +119,15 @@ class VersionSpaceMixin(ClassAnswersMixin):
     """Hypotheses that are removed when they are wrong; ``_majority``: whether all of them vote."""
 
     _mutable = ("_left", "_tail")
+    _fixed = ("hypotheses", "threshold")
     _ensure_finite = "allow-nan"
 
     def _n_numbers(self, X):
         return len(self._all)
+
+    def _may_change(self, name):
+        # As long as there was no contradiction it makes no difference.
+        return super()._may_change(name) or (name == "on_empty" and not self._tail[N_EMPTY])
 
     def _order(self, n_hypotheses):
         """Return the hypotheses in the order in which they are preferred."""

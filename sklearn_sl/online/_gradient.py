@@ -4,7 +4,9 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -135,6 +137,8 @@ class GradientMixin:
         square = (squared_norms(X).max() + self.fit_intercept) * (2 if self._together else 1)
         norm = float(np.sqrt(square))
         if not np.isfinite(norm):
+            values = X.data if sp.issparse(X) else X
+            assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
             raise ValueError(BEYOND.format(type(self).__name__))
         # The slope of a convex loss is largest at one of the ends.
         told = self._distinct_targets(targets)
@@ -209,6 +213,7 @@ class GradientMixin:
             The ``regret``, the theorem's ``bound`` on it, and the ``comparator``.
         """
         check_is_fitted(self)
+        self._check_certified()
         X, targets = self._read(self._read_query(X), y, reset=False)
         repeats, rest = divmod(self.n_trials_, len(targets))
         if rest:

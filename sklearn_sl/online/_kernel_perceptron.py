@@ -37,8 +37,8 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     span of the others which changes the function least ("projection"; it may be the new one, and
     then the old ones stay, with other coefficients), or the oldest vector makes room ("removal").
     A projection takes time in proportion to ``B^2``, a removal none; the function that projections
-    leave is much better. The theorem speaks of a perceptron that forgets nothing. The budget stays
-    what it was in ``fit``, or in the first ``partial_fit``; so do the kernel and ``average``.
+    leave is much better. The theorem speaks of a perceptron that forgets nothing. To change the
+    budget, the kernel or ``average`` in the middle of a stream is an error.
 
     **Multi-class.** ``multi_class="ovr"`` is one function for each class against all others.
     "kesler" adds the sample to the function of its class and subtracts it from that of the best
@@ -202,6 +202,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "keep_losses": ["boolean"],
     }
+    _fixed = (*KernelTrialsMixin._fixed, "multi_class")
     _margin = 0.0
 
     def __init__(

@@ -51,6 +51,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         "budget": [Interval(Integral, 1, None, closed="left"), None],
         "budget_strategy": [StrOptions({"removal", "projection"})],
     }
+    _fixed = ("kernel",)
     _mutable = ("_norms", "_tail", "_gram", "_inverse")
     _slot_of = _table = None
     _wants_average = False

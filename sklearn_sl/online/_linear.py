@@ -12,6 +12,7 @@ from sklearn_sl.online._protocol import (
     OnlineClassifierMixin,
     OnlineRegressorMixin,
     as_rows,
+    with_part,
 )
 
 (
@@ -178,7 +179,7 @@ class AdditiveMixin(LinearScoresMixin):
         # The sweep has added up the losses.
         self.cumulative_loss_ = float(self._tails[:, LOSS].sum())
         if self.keep_losses:
-            self._loss_parts.append(self._losses(answers, targets))
+            self._loss_parts = with_part(self._loss_parts, self._losses(answers, targets))
 
     def _n_changes(self):
         return int(self._tails[:, N_STEPS].sum())

@@ -237,6 +237,16 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
         "random_state": ["random_state"],
     }
 
+    _fixed = (
+        "margin",
+        "dimension",
+        "row_kernel",
+        "col_kernel",
+        "n_row_features",
+        "n_rows",
+        "n_cols",
+    )
+
     def __init__(
         self,
         margin=0.5,

@@ -513,6 +513,11 @@ class MatrixExponentMixin(OnlineClassifierMixin):
             scores[part] = self._scores_of(self._rows, side, looks, start)
         return scores
 
+    def _scores_of_query(self, X):
+        check_is_fitted(self)
+        self._check_fixed()
+        return self._scores(self._read_query(X))
+
     def decision_function(self, X):
         """Return the scores of trials.
 
@@ -527,8 +532,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
             For two classes the scores of the second one, positive where it is predicted; else a
             column for each class.
         """
-        check_is_fitted(self)
-        scores = self._scores(self._read_query(X))
+        scores = self._scores_of_query(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X):
@@ -544,8 +548,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        check_is_fitted(self)
-        return super()._predictions(self._scores(self._read_query(X)))
+        return super()._predictions(self._scores_of_query(X))
 
     def predict_proba(self, X):
         """Return with which probability the randomised learner would predict each class.
@@ -562,5 +565,4 @@ class MatrixExponentMixin(OnlineClassifierMixin):
             one. For more classes they are in proportion to ``max(0, 1 - gap / (2 margin))``, where
             the gap is that to the best score.
         """
-        check_is_fitted(self)
-        return self._probabilities(self._scores(self._read_query(X)))
+        return self._probabilities(self._scores_of_query(X))

@@ -172,7 +172,7 @@ class SwitchingMultitaskExperts(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_trust", "_awake")
-    _fixed = ("n_modes", "n_tasks", "task_feature")
+    _fixed = ("n_modes", "n_tasks", "task_feature", "threshold")
     # A step for an expert costs as much as reading several numbers.
     _width = 4
     # Features are the advice of experts.
@@ -216,7 +216,7 @@ class SwitchingMultitaskExperts(
                 f"X has n_features={X.shape[1]}: there must be a column of tasks, "
                 f"task_feature={self.task_feature}, and one for each expert."
             )
-        self.n_modes_ = min(self.n_modes, n_experts)
+        self.n_modes_, self._n_switches = min(self.n_modes, n_experts), self.n_switches
         # Not in every trial, so that experts stay with some probability.
         sizes = self.n_tasks, self.n_modes_, self._most_switches(self.horizon - 1, self.n_tasks)
         if self.n_modes_ > 1 and self.n_switches > sizes[-1]:
@@ -246,7 +246,7 @@ class SwitchingMultitaskExperts(
         """Return how many switches there can be, of those that are expected."""
         if self.n_modes_ == 1:
             return 0
-        return min(self.n_switches, max(n_trials - n_tasks, 0))
+        return min(self._n_switches, max(n_trials - n_tasks, 0))
 
     def _split(self, X):
         """Return the advice of the experts, the places of the trials' tasks, and the tasks.
@@ -347,6 +347,7 @@ class SwitchingMultitaskExperts(
             The shares.
         """
         check_is_fitted(self)
+        self._check_fixed()
         return self._answer(self._read_query(X))
 
     def predict(self, X):
@@ -362,8 +363,7 @@ class SwitchingMultitaskExperts(
         y : ndarray of shape (n_samples,)
             The most likely classes.
         """
-        check_is_fitted(self)
-        return self._predictions(self._answer(self._read_query(X)))
+        return self._predictions(self.predict_proba(X))
 
     def switching_bound(self, experts, tasks=None):
         """Return the theorem's bound on the regret against a sequence of experts.

@@ -180,6 +180,8 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         "random_state": ["random_state"],
     }
 
+    _fixed = ("kernel", "gamma", "n_modes", "n_switches", "complexity", "task_column")
+
     def __init__(
         self,
         kernel="rbf",

@@ -24,6 +24,7 @@ from sklearn_sl.online._linear import (
     LinearRegressorMixin,
     squared_norms,
 )
+from sklearn_sl.online._parameters import ParametersMixin, stream_context
 
 # The presentations of a shuffled pass have places of their own up to these numbers, in all or in
 # the mean of the rows, whichever is more.
@@ -44,7 +45,21 @@ class PassesMixin:
     not an integer is one more presentation with that weight. In order they follow one another. In
     a shuffled pass each has a place of its own, as copies of the row have, and so they do where
     samples are set aside; the places follow from what the rows hold, wherever they stand.
+
+    As in scikit-learn, ``partial_fit`` takes the parameters as they are: those of the steps take
+    effect from then on, and those of passes matter in ``fit`` only.
     """
+
+    _free = ParametersMixin._free | {
+        "class_weight",
+        "early_stopping",
+        "n_iter_no_change",
+        "random_state",
+        "shuffle",
+        "tol",
+        "validation_fraction",
+        "warm_start",
+    }
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
@@ -93,7 +108,6 @@ class PassesMixin:
         self._begin_account()
         self._run_passes(X, targets, weight, watch)
         self._finish()
-        self._set_curve()
         began_with_zeros = all(values is None for values in old)
         if began_with_zeros and weight is None and self._class_factors is None:
             self._certify(X, targets)
@@ -325,7 +339,7 @@ class PassesMixin:
 class RegressorPassesMixin(PassesMixin, LinearRegressorMixin):
     """Additive learners whose answers are numbers."""
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def partial_fit(self, X, y, sample_weight=None):
         """Go through more trials, once and in their order.
 
@@ -362,7 +376,7 @@ class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
     largest norm of a sample.
     """
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Go through more trials, once and in their order.
 

@@ -10,7 +10,7 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import SQUARES, look, squared_norms
-from sklearn_sl.online._passes import ClassifierPassesMixin, RegressorPassesMixin
+from sklearn_sl.online._passes import ClassifierPassesMixin, PassesMixin, RegressorPassesMixin
 from sklearn_sl.theory._online_gradient import (
     best_passive_aggressive_bound,
     passive_aggressive_loss_bound,
@@ -35,6 +35,8 @@ CONSTRAINTS = {
 
 class PassiveAggressiveMixin:
     """The steps of passive-aggressive learners."""
+
+    _free = PassesMixin._free | {"C", "epsilon", "loss"}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,9 +1,9 @@
 """The perceptron, with the account that its theorem speaks of."""
 
+import copy
 from numbers import Integral, Real
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -13,7 +13,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import NO_WEIGHT, ONCE
 from sklearn_sl.online._passes import ClassifierPassesMixin
-from sklearn_sl.online._protocol import take_slice
+from sklearn_sl.online._protocol import joined, take_slice, with_part
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
@@ -213,6 +213,8 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     # Without a penalty there is nothing to tune.
     _compare_grid = {}
 
+    _free = ClassifierPassesMixin._free | {"alpha", "eta0", "l1_ratio", "penalty"}
+
     def __init__(
         self,
         *,
@@ -337,30 +339,36 @@ class Ancestors:
     """All weight vectors that there were: the first one, the steps, and the age of each.
 
     A vector is as old as the trials that it was right in, plus one for the mistake that made it.
+    Rows, steps, and the ages of vectors that were replaced, come in few parts; see ``with_part``.
     """
 
-    def __init__(self, first, rows=(), steps=(), ages=(0,)):
-        self.first, self.rows, self.steps, self.ages = first, list(rows), list(steps), list(ages)
+    def __init__(self, first):
+        self.first, self.age = first, 0
+        self.rows, self.steps, self.ages = [], [], []
 
     def copy(self):
         """Return ancestors that can be added to alone."""
-        return Ancestors(self.first, self.rows, self.steps, self.ages)
+        return copy.copy(self)
 
     def add(self, X, wrong, steps):
         """Hear of some trials, which of them were mistakes, and their steps."""
         places = np.flatnonzero(wrong)
-        self.rows.append(X[places])
-        self.steps.append(steps[places])
         # A vector that is made in one trial is as old as the next mistake is away.
-        ages = np.diff(np.concatenate([[0], places, [len(wrong)]]))
-        self.ages[-1] += int(ages[0])
-        self.ages.extend(ages[1:].tolist())
+        ages = np.diff(np.concatenate([[-self.age], places, [len(wrong)]]))
+        self.age = int(ages[-1])
+        if places.size or not self.rows:
+            self.rows = with_part(self.rows, X[places])
+            self.steps = with_part(self.steps, steps[places])
+            self.ages = with_part(self.ages, ages[:-1])
+
+    def join(self):
+        """Let all parts be one, as the next query finds them, and return rows, steps and ages."""
+        self.rows, self.steps, self.ages = map(joined, (self.rows, self.steps, self.ages))
+        return self.rows[0], self.steps[0], np.append(self.ages[0], self.age).astype(np.float64)
 
     def votes(self, X, intercept):
         """Return the mean vote of all vectors for each row, between -1 and 1."""
-        stack = sp.vstack if sp.issparse(self.rows[0]) else np.concatenate
-        rows, steps = stack(self.rows), np.concatenate(self.steps)
-        ages = np.asarray(self.ages, dtype=np.float64)
+        rows, steps, ages = self.join()
         votes = np.empty(X.shape[0])
         block = max(1, 2**22 // len(ages))
         for start in range(0, X.shape[0], block):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
 from sklearn_sl.kernels._base import added_up
+from sklearn_sl.online._parameters import ParametersMixin, stream_context
 from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
@@ -100,6 +101,25 @@ def is_plain_vector(y):
     )
 
 
+def with_part(parts, rows):
+    """Return parts of a curve, arrays that are never changed, and one more.
+
+    Parts are at least twice as long as the next one, so that there are few of them, and a row is
+    copied few times, however many calls there are.
+    """
+    parts = [*parts, rows]
+    while len(parts) > 1 and parts[-2].shape[0] < 2 * parts[-1].shape[0]:
+        parts[-2:] = joined(parts[-2:])
+    return parts
+
+
+def joined(parts):
+    """Return parts of a curve, or of samples, in one part."""
+    if len(parts) < 2:
+        return parts
+    return [sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)]
+
+
 class Predictions:
     """The predictions that the answers of a learner stand for, while they are in the cache."""
 
@@ -116,7 +136,7 @@ class Predictions:
         self.n_heard += len(values)
 
 
-class OnlineMixin:
+class OnlineMixin(ParametersMixin):
     """``fit`` and ``partial_fit`` of a learner that goes through trials one by one.
 
     In a trial the learner answers, is told the target, and changes its state. Hooks:
@@ -135,13 +155,11 @@ class OnlineMixin:
     - ``_predictions(answers)`` returns what ``predict`` would have said;
     - ``_check_arrays()`` complains of a state that compiled trials cannot go on with.
 
-    ``_mutable`` names the attributes that ``_play`` changes in place, ``_fixed`` the parameters
-    that the state is made for: who wants others starts afresh. ``_width`` is the number of weight
-    vectors that a row meets, by which the length of slices is chosen.
+    ``_mutable`` names the attributes that ``_play`` changes in place. ``_width`` is the number of
+    weight vectors that a row meets, by which the length of slices is chosen.
     """
 
     _mutable = ()
-    _fixed = ()
     _width = 1
     # Answers, where somebody asked for them.
     _heard = None
@@ -159,17 +177,7 @@ class OnlineMixin:
         self._loss_parts = []
         if self._counts_mistakes:
             self.n_mistakes_ = 0
-        self._began_with = {name: getattr(self, name) for name in self._fixed}
-
-    def _check_fixed(self):
-        """Complain of parameters that the state was not made for."""
-        for name, value in self._began_with.items():
-            now = getattr(self, name)
-            if now != value:
-                raise ValueError(
-                    f"{name} was {value!r} in the trials so far and is {now!r} now: start afresh, "
-                    "with fit or with a clone."
-                )
+        self._remember_parameters()
 
     @property
     def _counts_mistakes(self):
@@ -179,7 +187,6 @@ class OnlineMixin:
         """Let the arrays that are changed in place be copies, so that the old ones can return."""
         for name in self._mutable:
             setattr(self, name, getattr(self, name).copy())
-        self._loss_parts = list(self._loss_parts)
 
     def _pass(self, X, targets, order=None, weight=None, times=None):
         """Play all trials.
@@ -224,13 +231,20 @@ class OnlineMixin:
         if self._counts_mistakes:
             self.n_mistakes_ += int(np.count_nonzero(self._mistaken(answers, targets)))
         if self.keep_losses:
-            self._loss_parts.append(losses)
+            self._loss_parts = with_part(self._loss_parts, losses)
 
-    def _set_curve(self):
-        """Set ``loss_curve_`` if it was asked for."""
-        if self.keep_losses:
-            self._loss_parts = [np.concatenate(self._loss_parts)]
-            self.loss_curve_ = self._loss_parts[0]
+    @property
+    def loss_curve_(self):
+        """The loss of each trial, if it was asked for."""
+        self._loss_parts = self._whole("_loss_parts", "keep_losses")
+        return self._loss_parts[0]
+
+    def _whole(self, name, option):
+        """Return a curve in one part, or say that there is none."""
+        parts = getattr(self, name, [])
+        if not parts:
+            raise AttributeError(f"{type(self).__name__} has no curve without {option}=True.")
+        return joined(parts)
 
     def _complain(self, X, row):
         """Raise the error for a row whose answer is not finite."""
@@ -256,7 +270,6 @@ class OnlineMixin:
                 if self.converged_ or progress.stop:
                     break
         self._finish()
-        self._set_curve()
 
     def _foresee(self, X, n_passes):
         pass
@@ -270,7 +283,6 @@ class OnlineMixin:
 
     def _learn(self, X, targets, *trials):
         """Go on with some trials; parameters as in ``_pass``."""
-        self._check_fixed()
         # A row that fails has changed nothing, if there is one vector. Where a copy of that costs
         # more than all the rest, an interrupt in the middle may leave a trial half accounted for.
         one = len(targets) == 1 and self._width == 1 and not trials
@@ -278,9 +290,8 @@ class OnlineMixin:
             self._copy_state()
         self._pass(X, targets, *trials)
         self._finish()
-        self._set_curve()
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def _predict_and_learn(self, X, y, **params):
         """Do what ``partial_fit`` does, and return the prediction before each change."""
         if not getattr(self, "average", False):
@@ -367,7 +378,7 @@ class OnlineRegressorMixin(OnlineMixin):
         self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def partial_fit(self, X, y):
         """Go through more trials, once and in their order.
 
@@ -430,7 +441,7 @@ class OnlineClassifierMixin(OnlineMixin):
         self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @stream_context
     def partial_fit(self, X, y, classes=None):
         """Go through more trials, once and in their order.
 

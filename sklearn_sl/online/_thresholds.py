@@ -160,6 +160,10 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         self.max_iter = max_iter
         self.keep_losses = keep_losses
 
+    def _may_change(self, name):
+        # As long as there was no contradiction it makes no difference.
+        return super()._may_change(name) or (name == "on_empty" and not self._n_empty.any())
+
     def _begin(self, X):
         span = self.high - self.low
         if not (span > 0 and np.isfinite([self.low - span, self.high + span]).all()):

@@ -212,6 +212,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     def _new_state(self, n_experts):
         prior = self._read_prior(n_experts)
+        self._complexities = np.log(n_experts) if prior is None else -np.log(prior)
         if np.isinf(self.eta_):
             if prior is not None:
                 raise ValueError("With a prior the rate cannot adapt itself: choose eta.")
@@ -238,8 +239,6 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         n_experts = self._state.n_experts
         if isinstance(self._state, AdaptiveState):
             return np.full(n_experts, self._state.hedge_bound())
-        prior = self._read_prior(n_experts)
-        complexities = np.log(n_experts) if prior is None else -np.log(prior)
         losses = self._state.expert_losses()
-        bounds = self._loss_bounds(losses, complexities)
+        bounds = self._loss_bounds(losses, self._complexities)
         return None if bounds is None else bounds - losses

@@ -207,7 +207,6 @@ def test_rate_of_the_horizon_is_that_of_the_theorem():
     radius = np.sqrt(np.max(np.sum(X**2, axis=1)) + 1)
     model = CLASSIFIER(eta="horizon", radius=2.0, max_iter=3).fit(X, y)
     np.testing.assert_allclose(model.eta_, 2 / (radius * np.sqrt(300)), **EXACT)
-    model.set_params(horizon=50, gradient_norm=7.0).partial_fit(X, y)
     other = CLASSIFIER(eta="horizon", radius=2.0, horizon=50, gradient_norm=7.0)
     other.partial_fit(X, y, classes=[0, 1])
     np.testing.assert_allclose(other.eta_, 2 / (7 * np.sqrt(50)), **EXACT)
@@ -237,6 +236,18 @@ def test_horizon_must_be_known_to_partial_fit(params):
     X, y, _ = problem()
     with pytest.raises(ValueError, match="horizon"):
         CLASSIFIER(eta="horizon", **params).partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "contains NaN"), (np.inf, "infinity")])
+def test_rate_of_the_horizon_says_what_is_wrong_with_samples(form, value, said):
+    X, y, _ = problem()
+    X[7, 1] = value
+    with pytest.raises(ValueError, match=said):
+        CLASSIFIER(eta="horizon", radius=2.0).fit(form(X), y)
+    X[7, 1] = 1e200
+    with pytest.raises(ValueError, match="exceed the range"):
+        CLASSIFIER(eta="horizon", radius=2.0).fit(form(X), y)
 
 
 def test_horizon_of_zero_samples_is_no_division_by_zero():

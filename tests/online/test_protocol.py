@@ -1,6 +1,8 @@
 """What online learners have in common: trials in order, blocks, states, and complaints."""
 
+import copy
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.utils import get_tags
 from sklearn_sl.online import (
     ExponentiatedGradientClassifier,
     ExponentiatedGradientRegressor,
+    Hedge,
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
     PassiveAggressiveClassifier,
@@ -24,7 +27,15 @@ from sklearn_sl.online import (
     _protocol,
     progressive_predict,
 )
-from sklearn_sl.online._protocol import OnlineMixin, as_rows, running_sum, slices, take_slice
+from sklearn_sl.online._protocol import (
+    OnlineMixin,
+    as_rows,
+    joined,
+    running_sum,
+    slices,
+    take_slice,
+    with_part,
+)
 
 ADDITIVE = [
     Perceptron(),
@@ -519,20 +530,69 @@ def test_empty_rows_of_a_sparse_matrix_are_zeros():
     assert not model.coef_.any() and model.n_trials_ == 5
 
 
-@pytest.mark.parametrize("model", [model for model in ALL if model._fixed], ids=label)
-def test_parameters_that_the_state_is_made_for_need_another_beginning(model):
-    X, y = common_problem(model)[:2]
-    model = clone(model).partial_fit(X, y, **start(model, y))
-    for name in model._fixed:
-        value = getattr(model, name)
-        if isinstance(value, str):
-            other = f"not {value}"
-        else:
-            other = not value if isinstance(value, bool) else (value or 0) + 1
-        model.set_params(**{name: other})
-        before = pickle.dumps(model)
-        with pytest.raises(ValueError, match=f"{name} was .* start afresh"):
-            model.partial_fit(X, y)
-        assert pickle.dumps(model) == before
-        model.set_params(**{name: value})
-    model.partial_fit(X, y)
+# ---------------------------------------------------------------- long streams, row by row
+
+
+def test_curves_of_many_short_calls_are_those_of_one(rng):
+    X, y = rng.normal(size=(300, 3)), rng.integers(2, size=300)
+    for model in (
+        OnlineGradientDescentClassifier(keep_losses=True),
+        Hedge(keep_losses=True, keep_weights=True),
+    ):
+        whole, rows = (clone(model) for _ in range(2))
+        whole.partial_fit(X, y, classes=[0, 1])
+        for t in range(300):
+            rows.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+            assert len(rows._loss_parts) < 10
+            if t in (0, 1, 100):
+                earlier = rows.loss_curve_
+                np.testing.assert_array_equal(earlier, whole.loss_curve_[: t + 1])
+        np.testing.assert_array_equal(rows.loss_curve_, whole.loss_curve_)
+        if hasattr(model, "keep_weights"):
+            np.testing.assert_array_equal(rows.weight_curve_, whole.weight_curve_)
+        # Those of a copy, and those of before, are not touched.
+        twin = copy.copy(rows)
+        rows.partial_fit(X[:1], y[:1])
+        twin.partial_fit(X[5:7], y[5:7])
+        assert (len(twin.loss_curve_), len(rows.loss_curve_), len(earlier)) == (302, 301, 101)
+    assert not hasattr(Hedge().fit(X, y), "loss_curve_")
+    assert not hasattr(Hedge().fit(X, y), "weight_curve_")
+
+
+def test_parts_of_a_curve_are_few_and_copied_seldom():
+    parts, n_copied = [], 0
+    for number in range(5000):
+        before = {id(part) for part in parts}
+        parts = with_part(parts, np.array([number]))
+        n_copied += sum(len(part) for part in parts if id(part) not in before)
+        assert len(parts) <= 13
+    np.testing.assert_array_equal(joined(parts)[0], np.arange(5000))
+    assert n_copied < 5000 * 13
+    rows = []
+    for number in range(9):
+        rows = with_part(rows, sp.csr_array([[number, 0.0]]))
+    np.testing.assert_array_equal(joined(rows)[0].toarray()[:, 0], np.arange(9))
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    "model",
+    [
+        OnlineGradientDescentClassifier(keep_losses=True),
+        Hedge(eta=0.1, keep_losses=True, keep_weights=True),
+        Perceptron(average="voted"),
+    ],
+    ids=label,
+)
+def test_a_row_costs_no_more_after_many_rows(model, rng):
+    X, y = rng.normal(size=(200_000, 10)), rng.integers(2, size=200_000)
+    young = clone(model).partial_fit(X[:50], y[:50], classes=[0, 1])
+    old = clone(model).partial_fit(X, y, classes=[0, 1])
+
+    def seconds(learner):
+        start = time.perf_counter()
+        for t in range(100):
+            learner.partial_fit(X[t : t + 1], y[t : t + 1])
+        return time.perf_counter() - start
+
+    assert min(seconds(old) for _ in range(5)) < 5 * min(seconds(young) for _ in range(5))
