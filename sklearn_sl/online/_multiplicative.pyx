@@ -5,7 +5,7 @@ changes only where a sample has an entry, so that a trial with a sparse row cost
 """
 
 cimport cython
-from libc.math cimport fabs, fmax, isfinite, sqrt
+from libc.math cimport fabs, floor, fmax, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 from scipy.linalg.cython_blas cimport dnrm2
 
@@ -60,6 +60,9 @@ cdef enum:
     GIANTS = 2
 
 WINNOW_TAIL = 3
+# Scores of so small a part of the threshold are differences of rounding.
+TIE = 1e-12
+cdef double _TIE = TIE
 # Weights whose binary logarithm is above this have no double: samples with such a weight are
 # scored with weights that are relative to the largest one.
 LIMIT = 512.0
@@ -96,6 +99,10 @@ cdef class Weights:
 
     threshold : float
         What is subtracted from scores.
+
+    powers : ndarray of shape (2 * most + 1,)
+        The weights of the sums ``-most, ..., most``, to the last bit; empty if those that are
+        computed are exact. Scores that differ from zero by rounding are zero then.
     """
 
     cdef double[:, ::1] sums
@@ -105,6 +112,7 @@ cdef class Weights:
     cdef double rate
     cdef double factor  # of a promotion, if multiplications are exact; else zero
     cdef double threshold
+    cdef const double[::1] powers
     cdef bint balanced
     cdef Py_ssize_t n_vectors
 
@@ -117,8 +125,10 @@ cdef class Weights:
         double rate,
         bint balanced,
         double threshold,
+        const double[::1] powers,
     ):
         self.sums, self.weights, self.tail, self.buffers = sums, weights, tail, buffers
+        self.powers = powers
         self.rate, self.balanced, self.threshold = rate, balanced, threshold
         self.n_vectors = sums.shape[0]
         self.factor = 2.0**rate if not balanced and rate == int(rate) and rate < 100 else 0.0
@@ -151,6 +161,15 @@ cdef class Weights:
             for e in range(n):
                 logs[e] -= others[e]
 
+    cdef inline double exact(self, double total, double computed) noexcept nogil:
+        """Return the weight of a sum, to the last bit if it is among the powers."""
+        cdef Py_ssize_t most = self.powers.shape[0] // 2
+        if not fabs(total) <= most or total != floor(total):
+            return computed
+        if self.balanced:
+            return self.powers[most + <Py_ssize_t>total] - self.powers[most - <Py_ssize_t>total]
+        return self.powers[most + <Py_ssize_t>total]
+
     cdef bint score(self, Rows rows, Py_ssize_t row, double* scores) noexcept nogil:
         """Write the score of a row for each vector, in common units of a power of two.
 
@@ -172,6 +191,8 @@ cdef class Weights:
             if intercept:
                 scores[k] += self.weights[k, last]
             scores[k] -= self.threshold
+            if self.powers.shape[0] > 0 and fabs(scores[k]) <= _TIE * self.threshold:
+                scores[k] = 0.0
         if self.tail[GIANTS]:
             self.score_giants(rows, row, scores)
         for k in range(self.n_vectors):
@@ -265,6 +286,11 @@ cdef class Weights:
         if highest > _LIMIT:
             self.tail[GIANTS] = 1
         self.exponentiate(n + intercept, 0.0)
+        if self.powers.shape[0] > 0:
+            for e in range(n):
+                logs[e] = self.exact(sums[_column(e, narrow, wide)], logs[e])
+            if intercept:
+                logs[n] = self.exact(sums[last], logs[n])
         if dense:
             for e in range(n):
                 weights[e] = logs[e]

@@ -1,5 +1,7 @@
 """Winnow: multiplicative weights, few mistakes among many irrelevant attributes."""
 
+import functools
+from fractions import Fraction
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,6 +20,8 @@ from sklearn_sl.online._protocol import OnlineClassifierMixin, as_rows, take_sli
 from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
 
 PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
+# More steps than these, one way, are rare for an attribute.
+MOST_POWERS = 64
 # Literals of a block of samples that are made at a time.
 BLOCK = 2**20
 
@@ -57,6 +61,10 @@ class Winnow(
     class with the largest ``w_k.x`` is predicted; if the true class is not it alone, its weights
     are promoted, and those of the best other class demoted. There is no threshold then, and the
     theorem is that of ``balanced=True``.
+
+    **Ties.** A sample whose ``w.x`` is the threshold is of the second class. Powers of two are
+    exact. With another ``alpha`` a ``w.x`` that differs from the threshold by less than 1e-12 of it
+    is taken for it.
 
     **Large and small.** What is kept are the logarithms of the weights, so that they neither
     overflow nor vanish, however many trials there are. ``coef_`` has the weights themselves, up to
@@ -203,7 +211,15 @@ class Winnow(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_sums", "_weights", "_tail")
-    _fixed = ("balanced", "literals", "concept", "fit_intercept", "multi_class")
+    _fixed = (
+        "alpha",
+        "threshold",
+        "balanced",
+        "literals",
+        "concept",
+        "fit_intercept",
+        "multi_class",
+    )
 
     def __init__(
         self,
@@ -308,7 +324,14 @@ class Winnow(
         """Return the weights as compiled code has them; it changes the arrays in place."""
         buffers = np.empty((2, sums.shape[1]))
         return _multiplicative.Weights(
-            sums, weights, tail, buffers, np.log2(self.alpha), self.balanced, self._theta
+            sums,
+            weights,
+            tail,
+            buffers,
+            np.log2(self.alpha),
+            self.balanced,
+            self._theta,
+            exact_powers(float(self.alpha)),
         )
 
     def _attributes(self, X):
@@ -391,7 +414,7 @@ class Winnow(
     @property
     def log2_weights_(self):
         """The binary logarithms of the weights."""
-        return np.log2(self.alpha) * self._sums
+        return np.log2(self._at_start("alpha")) * self._sums
 
     def _scores(self, X):
         scores = [self._scores_of(part) for part in self._attributes(X)]
@@ -399,7 +422,10 @@ class Winnow(
 
     def _scores_of(self, X):
         if not self._tail[GIANTS]:
-            return linear_scores(X, self.coef_, self.intercept_)
+            scores = linear_scores(X, self.coef_, self.intercept_)
+            if exact_powers(float(self.alpha)).size:  # as in a trial
+                scores[np.abs(scores) <= _multiplicative.TIE * self._theta] = 0.0
+            return scores
         scores = np.empty((X.shape[0], self._n_vectors()))
         # Copies: the arrays of a model may be read-only.
         state = [part.copy() for part in (self._sums, self._weights, self._tail)]
@@ -424,6 +450,7 @@ class Winnow(
             no more updates.
         """
         check_is_fitted(self)
+        self._check_fixed()
         if not self._has_threshold:
             raise ValueError(
                 "The theorem about disjunctions is about a threshold. See bound_, and "
@@ -471,6 +498,20 @@ class Winnow(
             for margins in (own * target for own, target in views)
         ]
         self.bound_, self.comparator_ = float(np.sum(bounds)), weights
+
+
+@functools.lru_cache(maxsize=32)
+def exact_powers(alpha):
+    """Return powers of a factor, as near as numbers can be, so that ties of weights are ties.
+
+    None are needed for a power of two, whose powers are exact anyhow.
+    """
+    rate = float(np.log2(alpha))
+    if rate.is_integer():
+        return np.empty(0)
+    most = int(min(MOST_POWERS, _multiplicative.LIMIT // rate))
+    exact = Fraction(alpha)
+    return np.array([float(exact**power) for power in range(-most, most + 1)])
 
 
 def is_boolean(X):

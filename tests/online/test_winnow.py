@@ -1,5 +1,7 @@
 """Winnow in all its forms against its definition, its theorems and exact arithmetic."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,7 +18,7 @@ from sklearn_sl.online import (
     progressive_predict,
 )
 from sklearn_sl.online._protocol import as_rows
-from sklearn_sl.online._winnow import DEMOTIONS, PROMOTIONS
+from sklearn_sl.online._winnow import DEMOTIONS, PROMOTIONS, exact_powers
 from sklearn_sl.theory import (
     balanced_winnow_bound,
     disjunction_perceptron_bound,
@@ -63,6 +65,7 @@ def play(X, codes, alpha=2.0, balanced=False, threshold=None, n_vectors=1, toget
         np.log2(alpha),
         balanced,
         theta,
+        exact_powers(float(alpha)),
     )
     scores = np.empty((len(codes), n_vectors))
     played = _multiplicative.sweep_winnow(
@@ -654,3 +657,32 @@ def test_logarithm_of_the_hyperbolic_cosine_is_exact_for_small_numbers():
     a = np.array([1e-300, 1e-100, 1e-9, 1e-3])
     np.testing.assert_allclose(log_cosh(a), a**2 / 2 - a**4 / 12, rtol=1e-12)
     np.testing.assert_allclose(log_cosh(np.array([0.9, 1.1])), np.log(np.cosh([0.9, 1.1])))
+
+
+# ---------------------------------------------------------------- ties
+
+
+def exact_winnow(X, y, alpha, threshold):
+    """Return the answers of Winnow in rational numbers."""
+    weights, said = [Fraction(1)] * X.shape[1], []
+    for x, wanted in zip(X, y, strict=True):
+        said.append(sum(w for w, value in zip(weights, x, strict=True) if value) >= threshold)
+        step = Fraction(alpha) ** (int(wanted) - int(said[-1]))
+        weights = [w * step if value else w for w, value in zip(weights, x, strict=True)]
+    return np.array(said).astype(int)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("alpha", [2.0, 3.0, 5.0, 6.0, 7.0, 10.0, 1.5])
+def test_ties_of_whole_promotions_are_ties(rng, form, alpha):
+    n_ties = 0
+    for n, threshold in ((4, None), (6, None), (12, None), (5, alpha), (7, 1 / 2)):
+        X, y = rng.integers(2, size=(150, n)).astype(float), rng.integers(2, size=150)
+        model = Winnow(alpha=alpha, threshold=threshold)
+        expected = exact_winnow(X, y, alpha, n if threshold is None else Fraction(threshold))
+        said = progressive_predict(model, form(X), y)
+        np.testing.assert_array_equal(said, expected)
+        scores = model.decision_function(form(X))
+        n_ties += np.count_nonzero(scores == 0)
+        np.testing.assert_array_equal(model.predict(form(X)), scores >= 0)
+    assert n_ties > 0 or alpha > 3
