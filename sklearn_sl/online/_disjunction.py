@@ -87,7 +87,7 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
 
     max_nodes : int, default=1_000_000
         The largest number of nodes of the exact search. When they do not suffice, the cover is the
-        best one that was found, and ``optimal`` says so.
+        best one that was found, ``optimal`` says so, and there is a warning.
 
     Returns
     -------
@@ -124,7 +124,21 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
     lonely = np.flatnonzero(~incidence.any(axis=1))
     if lonely.size:
         raise ValueError(f"No set has the element {lonely[0]}.")
-    return _cover(incidence, method, max_nodes)
+    cover = _cover(incidence, method, max_nodes)
+    _warn_unless_optimal("cover", cover, method, max_nodes)
+    return cover
+
+
+def _warn_unless_optimal(what, found, method, max_nodes):
+    """Say that an exact search came to no end; ``found`` is a cover or a disjunction."""
+    if method == "exact" and not found.optimal:
+        warnings.warn(
+            f"max_nodes={max_nodes} did not suffice to find the smallest {what}: the best one that "
+            f"was found has the size {len(found[0])}, and at least {found.lower_bound} is needed. "
+            'Allow for more nodes, or choose method="greedy".',
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _cover(incidence, method, max_nodes):
@@ -351,7 +365,7 @@ def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000
         How the cover is found, see :func:`set_cover`.
 
     max_nodes : int, default=1_000_000
-        The largest number of nodes of the exact search.
+        The largest number of nodes of the exact search; there is a warning if they do not suffice.
 
     Returns
     -------
@@ -383,7 +397,9 @@ def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000
     _check_search(method, max_nodes)
     X, y = _as_bits(X, "X"), column_or_1d(y) != 0
     check_consistent_length(X, y)
-    return _smallest(_literal_bits(X) if literals else X, y, method, max_nodes)
+    found = _smallest(_literal_bits(X) if literals else X, y, method, max_nodes)
+    _warn_unless_optimal("disjunction", found, method, max_nodes)
+    return found
 
 
 def _check_search(method, max_nodes):
@@ -717,7 +733,7 @@ class DisjunctionWeightedMajority(
         "keep_losses": ["boolean"],
     }
     _mutable = ("_mistakes",)
-    _fixed = ("n_literals", "literals")
+    _fixed = ("n_literals", "literals", "threshold")
 
     def __init__(
         self,
@@ -900,7 +916,7 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
         "keep_losses": ["boolean"],
     }
     _mutable = ("_kept", "_n_denied")
-    _fixed = ("literals",)
+    _fixed = ("literals", "threshold")
 
     def __init__(self, literals=True, *, threshold=0.5, max_iter=1, keep_losses=False):
         self.literals = literals

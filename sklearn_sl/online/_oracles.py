@@ -11,6 +11,8 @@ from sklearn_sl.online import _oracles_dp
 
 # Numbers that a slice of the dynamic programme computes.
 SLICE = 2**23
+# Trials times shifts whose tables, of two integers each, are kept at once.
+ROOM = 2**25
 # A mixture is good enough if its certified excess is this share of the loss, or of what the loss
 # is a difference of.
 TOL = 1e-12
@@ -202,8 +204,9 @@ def best_shifting_sequence(losses, n_shifts):
     """Return the sequence of experts with at most so many shifts that has the least loss.
 
     A sequence has an expert for each trial; it shifts where the expert changes. By dynamic
-    programming over trials, experts and shifts, in time proportional to their product, and memory
-    for the trials times the shifts.
+    programming over trials, experts and shifts, in time proportional to their product. Memory is
+    for the trials times the shifts, unless that is too much: then for the shifts times the root of
+    trials times experts, in twice the time.
 
     Parameters
     ----------
@@ -240,22 +243,48 @@ def best_shifting_sequence(losses, n_shifts):
     check_scalar(n_shifts, "n_shifts", Integral, min_val=0)
     n_trials, n_experts = losses.shape
     levels = min(n_shifts, n_trials - 1) + 1
-    totals, starts = np.zeros((levels, n_experts)), np.zeros((levels, n_experts), dtype=np.intp)
-    least = np.zeros(levels)
-    ends = np.empty((2, n_trials, levels), dtype=np.intp)
-    step = max(1, SLICE // (levels * n_experts))
-    for start in range(0, n_trials, step):
-        part = slice(start, start + step)
-        _oracles_dp.extend(losses[part], start, totals, starts, least, *ends[:, part])
+    state = [np.zeros((levels, n_experts)), np.zeros((levels, n_experts), dtype=np.intp)]
+    state.append(np.zeros(levels))
+    cuts = _cuts(n_trials, n_experts, levels)
+    before = []
+    for part in cuts:
+        before.append([array.copy() for array in state] if len(cuts) > 1 else None)
+        ends = _ends(losses, part, state)
     experts = np.empty(n_trials, dtype=np.intp)
     stop, level = n_trials, levels - 1
-    while stop > 0:
-        expert, start = ends[:, stop - 1, level]
-        experts[start:stop] = expert
-        stop, level = start, level - 1
+    for part, state_before in zip(cuts[::-1], before[::-1], strict=True):
+        if part is not cuts[-1]:
+            ends = _ends(losses, part, state_before)
+        while stop > part.start:
+            expert, start = ends[:, stop - 1 - part.start, level]
+            experts[start:stop] = expert
+            stop, level = start, level - 1
+    least = state[-1]
     # More shifts than there is room for are of no use.
     least = np.pad(least, (0, n_shifts + 1 - levels), mode="edge")
     return ShiftingSequence(experts, float(least[-1]), least)
+
+
+def _cuts(n_trials, n_experts, levels):
+    """Return slices of trials whose tables are kept at a time: all, if there is room.
+
+    Otherwise the state before each slice is kept, and tables are computed once more on the way
+    back. Slices of this length need the least memory for both.
+    """
+    length = n_trials if n_trials * levels <= ROOM else max(1, int(np.sqrt(n_trials * n_experts)))
+    return [slice(start, min(start + length, n_trials)) for start in range(0, n_trials, length)]
+
+
+def _ends(losses, part, state):
+    """Go through a slice of trials, and return the best expert and its start, level by level."""
+    totals, starts, least = state
+    ends = np.empty((2, part.stop - part.start, len(least)), dtype=np.intp)
+    step = max(1, SLICE // totals.size)
+    for start in range(part.start, part.stop, step):
+        rows = slice(start, min(start + step, part.stop))
+        own = slice(rows.start - part.start, rows.stop - part.start)
+        _oracles_dp.extend(losses[rows], start, totals, starts, least, *ends[:, own])
+    return ends
 
 
 def _read_losses(losses):

@@ -123,11 +123,30 @@ def test_lower_bounds_and_best_covers_hold_when_nodes_run_out(rng):
     for incidence in random_problems(rng, 200, most_elements=40, most_sets=15):
         exact = set_cover(incidence)
         for max_nodes in (1, 3, 10):
-            some = set_cover(incidence, max_nodes=max_nodes)
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                some = set_cover(incidence, max_nodes=max_nodes)
+            assert [warning.category for warning in said] == [ConvergenceWarning] * (
+                not some.optimal
+            )
             assert some.n_nodes <= max_nodes
             assert incidence[:, some.sets].any(axis=1).all()
             assert some.lower_bound <= len(exact.sets) <= len(some.sets)
             assert not some.optimal or len(some.sets) == len(exact.sets)
+
+
+def test_a_search_that_came_to_no_end_says_so(rng):
+    incidence = (rng.random((60, 40)) < 0.1) | np.eye(60, 40, dtype=bool)
+    incidence[40:, :] |= np.eye(20, 40, dtype=bool)
+    with pytest.warns(ConvergenceWarning, match="max_nodes=1 did not suffice .* smallest cover"):
+        cover = set_cover(incidence, max_nodes=1)
+    assert not cover.optimal
+    X, y = set_cover_to_disjunction(incidence)
+    with pytest.warns(ConvergenceWarning, match="smallest disjunction: .* at least"):
+        found = minimal_disjunction(X, y, max_nodes=1)
+    assert found.lower_bound < len(found.literals)
+    # The greedy method promises no smallest one.
+    assert not set_cover(incidence, method="greedy").optimal
 
 
 def test_size_of_the_cover_does_not_depend_on_order_or_repetition(rng):

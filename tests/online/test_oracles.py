@@ -1,5 +1,7 @@
 """Oracles: what they find is best, by enumeration, by other solvers, and by their certificates."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from conftest import ALGEBRA, EXACT
@@ -7,7 +9,12 @@ from reference import switching as twin
 from scipy import optimize, special
 
 from sklearn_sl.datasets import make_switching_experts
-from sklearn_sl.online import best_convex_combination, best_expert, best_shifting_sequence
+from sklearn_sl.online import (
+    _oracles,
+    best_convex_combination,
+    best_expert,
+    best_shifting_sequence,
+)
 
 LOSSES = {
     "square": lambda p, y: (p - y) ** 2,
@@ -63,6 +70,28 @@ def test_more_shifts_are_never_worse_and_in_the_end_everyone_is_free(rng):
 
 def test_no_sequence_shifts_without_need():
     np.testing.assert_array_equal(best_shifting_sequence(np.zeros((9, 3)), 5).experts, np.zeros(9))
+
+
+@pytest.mark.parametrize("n_experts", [1, 2, 7])
+def test_tables_that_need_too_much_room_are_computed_in_parts(rng, monkeypatch, n_experts):
+    for n_trials, n_shifts in ((1, 0), (7, 3), (200, 12), (200, 199)):
+        losses = rng.integers(0, 3, (n_trials, n_experts)) / 2
+        whole = best_shifting_sequence(losses, n_shifts)
+        with monkeypatch.context() as patch:
+            patch.setattr(_oracles, "ROOM", 10)
+            parts = best_shifting_sequence(losses, n_shifts)
+        np.testing.assert_array_equal(parts.experts, whole.experts)
+        np.testing.assert_array_equal(parts.losses, whole.losses)
+
+
+def test_memory_does_not_grow_with_trials_times_shifts(rng, monkeypatch):
+    monkeypatch.setattr(_oracles, "ROOM", 2**16)
+    losses = rng.random((5000, 2))
+    tracemalloc.start()
+    best_shifting_sequence(losses, 500)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 5000 * 501 * 16 / 5
 
 
 def test_slices_leave_no_trace(rng, monkeypatch):
