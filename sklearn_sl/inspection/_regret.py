@@ -75,8 +75,9 @@ class RegretDisplay:
             What the learner lost in each trial.
 
         comparator_losses : float or array-like of shape (n_trials,) or (n_trials, n_comparators)
-            What the comparator lost in each trial. Of several, columns, the one that has lost
-            least in the end is taken.
+            What the comparator lost in each trial; NaN where it sleeps, which adds no regret. Of
+            several, columns, the one against whom the regret is largest in the end is taken: if
+            none sleeps, the one that has lost least.
 
         bound : float or array-like of shape (n_trials,), default=None
             The bound on the regret, at the end or after each trial.
@@ -94,13 +95,20 @@ class RegretDisplay:
         """
         losses = np.asarray(losses, dtype=np.float64)
         others = np.asarray(comparator_losses, dtype=np.float64)
-        if others.ndim == 2:
-            others = others[:, others.sum(axis=0).argmin()]
-        if losses.ndim != 1 or (others.ndim == 1 and others.shape != losses.shape):
+        if losses.ndim != 1 or others.ndim > 2 or (others.ndim and len(others) != len(losses)):
             raise ValueError(
                 "losses and comparator_losses must be of as many trials: "
                 f"{losses.shape} and {np.shape(comparator_losses)}."
             )
+        if not (np.isfinite(losses).all() and np.isfinite(others[~np.isnan(others)]).all()):
+            raise ValueError(
+                "losses must be finite, and comparator_losses finite, or NaN where a comparator "
+                "sleeps."
+            )
+        columns = others if others.ndim == 2 else others.reshape(-1, 1)
+        # While a comparator sleeps, there is no regret.
+        columns = np.where(np.isnan(columns), losses[:, None], columns)
+        others = columns[:, columns.sum(axis=0).argmin()]
         bound = None if bound is None else np.asarray(bound, dtype=np.float64)
         if bound is not None and bound.ndim and bound.shape != losses.shape:
             raise ValueError(f"bound must be a number or {len(losses)} numbers: {bound.shape}.")
@@ -110,7 +118,8 @@ class RegretDisplay:
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None):
         """Plot the regret of a learner with experts on a stream, against its ``best_expert_``.
 
-        Trials in which this expert sleeps add nothing.
+        Trials in which this expert sleeps add nothing. The last regret is ``regret_``: of a learner
+        that draws experts, the expected one.
 
         Parameters
         ----------
@@ -140,11 +149,11 @@ class RegretDisplay:
                 "RegretDisplay.from_estimator needs a learner with experts; this "
                 f"{type(estimator).__name__} has none. See RegretDisplay.from_losses."
             )
-        model = clone(estimator).set_params(keep_losses=True).fit(X, y)
-        losses = model.expert_loss_matrix(X, y)[:, model.best_expert_]
+        model = clone(estimator)
+        losses = model._fit_and_hear(X, y)
         return cls.from_losses(
-            model.loss_curve_,
-            np.where(np.isnan(losses), model.loss_curve_, losses),
+            losses,
+            model.expert_loss_matrix(X, y)[:, model.best_expert_],
             bound=getattr(model, "regret_bound_", None),
             name=type(model).__name__ if name is None else name,
             ax=ax,

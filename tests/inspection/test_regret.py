@@ -88,6 +88,8 @@ def binary_advice(rng, n_trials=300, n_experts=6):
         Hedge(),
         Hedge(eta="doubling"),
         WeightedMajority(),
+        WeightedMajority(randomized=True, random_state=0),
+        Hedge(randomized=True, random_state=0),
     ],
 )
 def test_picture_of_experts_ends_with_the_regret_of_the_learner(rng, learner, sleepy):
@@ -112,6 +114,30 @@ def test_picture_of_experts_that_learn_shows_what_they_said_then(rng):
     display = RegretDisplay.from_estimator(learner, X, y)
     model = clone(learner).fit(X, y)
     np.testing.assert_allclose(display.regret[-1], model.regret_, **ALGEBRA)
+
+
+def test_picture_of_experts_that_were_fitted_before(rng):
+    X = rng.normal(size=(200, 3))
+    y = (X @ [1.0, -2.0, 0.5] > 0).astype(int)
+    experts = [Perceptron().fit(X[:50], y[:50]), SGDClassifier(random_state=0).fit(X[:50], y[:50])]
+    learner = Hedge(experts, prefit=True)
+    display = RegretDisplay.from_estimator(learner, X, y)
+    assert display.regret[-1] == pytest.approx(learner.fit(X, y).regret_)
+    # A clone is no copy of the experts: they are what they are.
+    assert clone(learner).estimators is learner.estimators
+    assert clone(Hedge(experts)).estimators[0] is not experts[0]
+
+
+def test_comparators_that_sleep_add_no_regret():
+    own = np.array([1.0, 2.0, 3.0])
+    others = np.array([[0.5, np.nan], [np.nan, np.nan], [1.0, 0.0]])
+    assert RegretDisplay.from_losses(own, others).regret.tolist() == [0, 0, 3]
+    assert RegretDisplay.from_losses(own, others[:, 0]).regret.tolist() == [0.5, 0.5, 2.5]
+    for wrong in ([1.0, np.nan, 2.0], [1.0, np.inf, 2.0]):
+        with pytest.raises(ValueError, match="must be finite"):
+            RegretDisplay.from_losses(wrong, others)
+    with pytest.raises(ValueError, match="must be finite"):
+        RegretDisplay.from_losses(own, [0.0, np.inf, 1.0])
 
 
 def test_losses_of_experts_add_up_to_what_the_learner_kept(rng):
