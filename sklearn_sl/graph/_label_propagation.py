@@ -16,7 +16,7 @@ from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
-from sklearn_sl.graph._vertices import check_classes
+from sklearn_sl.graph._vertices import check_classes, warn_of_text_mark
 from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import Gaussian
@@ -65,6 +65,7 @@ class PropagationMixin:
             The fitted estimator.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr")
+        warn_of_text_mark(y, stacklevel=5)
         # No text equals -1: all samples with labels of text are labelled.
         labelled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != -1
         if not labelled.any():

@@ -183,6 +183,26 @@ def check_classes(y):
         raise ValueError(f"The labels in y are no classes of one type: {error}.") from error
 
 
+def _texts(y):
+    """Return the labels that are text."""
+    if y.dtype.kind in "US":
+        return set(np.unique(y).astype(str).tolist())
+    return {label for label in y if isinstance(label, str)} if y.dtype.kind == "O" else set()
+
+
+def warn_of_text_mark(y, stacklevel):
+    """Warn if text looks like -1, the mark of samples without a label; "-1" and "1" are classes."""
+    texts = _texts(y)
+    if "-1" in texts and not texts <= {"-1", "1", "+1"}:
+        warnings.warn(
+            'y holds the text "-1", which is a class as any other. If it is to mark samples '
+            "without a label, it must be the number -1, which an array of text makes text of: pass "
+            "y as an array of dtype=object.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
 def _is_auto(unlabelled):
     return isinstance(unlabelled, str) and unlabelled == "auto"
 
@@ -193,6 +213,14 @@ def _marked(y, unlabelled):
     if unlabelled is None:
         return nothing
     mark = -1 if _is_auto(unlabelled) else unlabelled
+    if _is_auto(unlabelled):
+        warn_of_text_mark(y, stacklevel=6)
+    elif not isinstance(mark, str | bytes) and str(mark) in _texts(y):
+        raise ValueError(
+            f"y holds the text {str(mark)!r}, but unlabelled={mark!r} is a number, which marks no "
+            "text: an array of text makes text of numbers. Pass y as an array of dtype=object, or "
+            f"set unlabelled={str(mark)!r}."
+        )
     if (y.dtype.kind in "US") != isinstance(mark, str | bytes) and y.dtype.kind != "O":
         return nothing
     if isinstance(mark, Real) and np.isnan(mark):
