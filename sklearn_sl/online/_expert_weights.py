@@ -166,6 +166,10 @@ class LimitState(ExponentialState):
         super().__init__(n_experts, np.inf)
         self.logs = np.zeros(n_experts)
 
+    def _check_arrays(self, width):
+        super()._check_arrays(width)
+        check_shape(self, "logs", (self.n_experts,))
+
     def _compiled(self):
         return _aggregating.LimitWeights(self.n_experts, self.costs, self.tail, self.logs)
 
