@@ -25,8 +25,10 @@ from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 
 # A small system is factorised: to the last digit, in no time.
 DIRECT_ORDER = 500
-# Conjugate gradients are given so many iterations before a factor is thought to be cheaper.
-ITERATIONS = 200
+# Conjugate gradients are tried for so many iterations, unless there are so few edges for each
+# vertex that the graph is about a tree. If these are not enough, a factor is taken that costs no
+# more than so many of them.
+TRIAL, FEW_EDGES, ITERATIONS = 100, 2, 1000
 # What the hitting times are good for needs no more than this relative residual.
 HITTING_TOL = 1e-3
 TINY, EPS = np.finfo(np.float64).tiny, np.finfo(np.float64).eps
@@ -72,8 +74,8 @@ class GroundedSystem:
         self.W, self.ground = W, ground
         self.a = degrees(W) + ground
         self.n = len(ground)
-        # The pattern of the factor, once that is known to be cheap.
-        self._cheap_pattern = None
+        # The pattern of the factor, once that is known to be cheap, and what it costs at least.
+        self._cheap_pattern, self._least_work = None, 0
 
     @cached_property
     def scaled(self):
@@ -107,14 +109,14 @@ class GroundedSystem:
         watch : callable
             Told ``x`` after each sweep of "consensus"; the end if it returns true.
         """
-        if solver == "auto":
-            solver = "lu" if self._prefers_factor(b.shape[1] + 1) else "cg"
         start = np.zeros(b.shape[1]) if start is None else start
         sides = np.column_stack([b, self.a])
         x = np.empty_like(sides)
         x[:, :-1], x[:, -1] = start, 0.0
         tols = np.append(np.full(b.shape[1], tol), max(tol, HITTING_TOL))
-        if solver == "consensus":
+        if solver == "auto":
+            solver, n_iter, converged = self._solve_auto(sides, x, tols, max_iter)
+        elif solver == "consensus":
             n_iter, converged = self._solve_consensus(sides, x, tols, max_iter, rng, watch)
         else:
             n_iter, converged = getattr(self, f"_solve_{solver}")(sides, x, tols, max_iter)
@@ -133,6 +135,20 @@ class GroundedSystem:
         gain = self.multiply(h[:, None])[:, 0] / self.a
         least = np.min(gain, initial=1.0) - 2 * rounding_of_means(self.W) * h.max(initial=0.0)
         return h / least if least > 0 else np.full(self.n, np.inf)
+
+    def _solve_auto(self, b, x, tols, max_iter):
+        """Return the solver of choice, its iterations, and whether they were enough."""
+        tried = 0
+        if self.n > DIRECT_ORDER and self.W.nnz > 2 * FEW_EDGES * self.n:
+            tried, converged = self._solve_cg(b, x, tols, min(TRIAL, max_iter))
+            if converged:
+                return "cg", tried, True
+        if self._prefers_factor(b.shape[1]):
+            return "lu", *self._solve_lu(b, x, tols, max_iter)
+        if tried == max_iter:
+            return "cg", tried, False
+        n_iter, converged = self._solve_cg(b, x, tols, max_iter - tried)
+        return "cg", tried + n_iter, converged
 
     # ------------------------------------------------------------ direct
 
@@ -165,8 +181,10 @@ class GroundedSystem:
         """Return whether a factor is cheaper than conjugate gradients."""
         if self.n <= DIRECT_ORDER or self._cheap_pattern is not None:
             return True
-        limits = Limits(work=ITERATIONS * n_sides * self.W.nnz)
-        self._cheap_pattern = pattern_within(self._matrix, limits)
+        most = ITERATIONS * n_sides * self.W.nnz
+        if most > self._least_work:
+            self._cheap_pattern = pattern_within(self._matrix, Limits(work=most))
+            self._least_work = most
         return self._cheap_pattern is not None
 
     # ------------------------------------------------------------ conjugate gradients

@@ -295,8 +295,8 @@ class LaplacianInterpolationClassifier(
         Conjugate gradients preconditioned by both triangles of the matrix, a sparse
         factorisation, conjugate gradients preconditioned by algebraic multigrid (needs pyamg), or
         the slow but local rule that a vertex chosen at random takes the mean of its neighbours.
-        "auto" is "lu" for small systems, and where the factor takes no more work than some hundred
-        iterations, as for trees and for graphs of samples in the plane, and else "cg".
+        "auto" is "lu" for small systems, and for those on which "cg" is slow and the factor takes
+        no more work than some hundred iterations, such as trees; for all others "cg".
 
     tol : float, default=1e-6
         The relative residual at which iterations end; for "consensus" the largest change in a

@@ -531,7 +531,8 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     flow of the dual problem for ``p < 2``, while the exponent grows from 2 to what is asked for.
     Each step is a sparse linear system, solved by an elimination without subtraction, whose
     accuracy does not depend on how much the conductances differ, or, where that has much fill, by
-    conjugate gradients that a sampled elimination preconditions [3]_. Each flow bounds the minimum from below, see ``duality_gap_``.
+    conjugate gradients that a sampled elimination preconditions [3]_. Each flow bounds the minimum
+    from below, see ``duality_gap_``.
 
     **New samples** take the p-mean of their neighbours, the value that adds the least energy to the
     graph: ``argmin_t sum_j w_j |t - u_j|^p``.
