@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sklearn
 from hypothesis import settings
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
@@ -29,12 +30,27 @@ def solver(tol):
 
 # The same examples on every run: a red build is a change of the code, not of the dice.
 settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+# The same code again, for builds in which each example is slow.
+settings.register_profile("few", settings.get_profile("suite"), max_examples=3)
 settings.load_profile("suite")
 
 
 def without_addresses(value):
     """Return the name of a parameter, the same in every process."""
     return re.sub(r" ?at ?0x[0-9a-f]+", "", str(value))
+
+
+def every_check_of(estimators):
+    """Return the decorator of a test that runs each of scikit-learn's checks on each estimator.
+
+    scikit-learn < 1.9 hands pytest a generator, which pytest 9 deprecates.
+    """
+    checks = parametrize_with_checks(estimators)
+    names, pairs = checks.args
+    name_of = checks.kwargs["ids"]
+    return pytest.mark.parametrize(
+        names, list(pairs), ids=lambda part: without_addresses(name_of(part))
+    )
 
 
 def pytest_collection_finish(session):
@@ -59,6 +75,9 @@ def rng():
     return np.random.default_rng(0)
 
 
-needs_callbacks = pytest.mark.skipif(
-    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
-)
+def scikit_learn_before(version):
+    """Say whether scikit-learn is older than this version."""
+    return parse_version(sklearn.__version__) < parse_version(version)
+
+
+needs_callbacks = pytest.mark.skipif(scikit_learn_before("1.9"), reason="no callbacks before 1.9")

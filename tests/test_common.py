@@ -1,6 +1,7 @@
 """The promises that every estimator of the package keeps, in each of its configurations."""
 
 import concurrent.futures
+import inspect
 import json
 import os
 import pickle
@@ -35,12 +36,11 @@ from _checks import (
     takes_weights,
 )
 from _clock import ANSWER_SECONDS, slowness
-from conftest import ALGEBRA, EXACT, SINGLE, without_addresses
+from conftest import ALGEBRA, EXACT, SINGLE, every_check_of
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 import sklearn_sl.base
@@ -50,14 +50,7 @@ for_every_configuration = pytest.mark.parametrize("estimator", configurations(ow
 for_every_weighted_configuration = pytest.mark.parametrize(
     "estimator", [model for model in configurations(own=True) if takes_weights(model)], ids=label
 )
-# scikit-learn < 1.9 hands pytest a generator, which pytest 9 deprecates.
-scikit_learn_checks = parametrize_with_checks(configurations())
-name_of_check = scikit_learn_checks.kwargs["ids"]
-for_every_check = pytest.mark.parametrize(
-    scikit_learn_checks.args[0],
-    list(scikit_learn_checks.args[1]),
-    ids=lambda part: without_addresses(name_of_check(part)),
-)
+for_every_check = every_check_of(configurations())
 
 
 def test_configurations_have_names_of_their_own():
@@ -128,7 +121,7 @@ def test_every_fitted_attribute_is_documented(estimator):
     data = problem(estimator)
     model = clone(estimator).fit(data.X, data.y)
     fitted = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
-    entries = re.findall(r"^    (\w[\w, ]*) :", type(model).__doc__, flags=re.MULTILINE)
+    entries = re.findall(r"^(\w[\w, ]*) :", inspect.getdoc(type(model)), flags=re.MULTILINE)
     assert fitted - set(", ".join(entries).split(", ")) == set()
 
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import ALGEBRA, EXACT, SINGLE
+from conftest import ALGEBRA, EXACT, SINGLE, every_check_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import crammer_singer as reference
@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_sl.kernels import Gaussian, Linear, SetIntersection, Spectrum
 from sklearn_sl.svm import _crammer_singer
@@ -481,6 +480,6 @@ def test_wide_and_tall_problems_with_many_classes_converge():
 
 # Narrow kernels without an intercept do not follow a heavy class far from its samples, which
 # scikit-learn's check of class_weight expects. The common tests have other kernels.
-@parametrize_with_checks([MulticlassSVC(kernel="laplacian", gamma="median")])
+@every_check_of([MulticlassSVC(kernel="laplacian", gamma="median")])
 def test_machine_keeps_the_scikit_learn_contract(estimator, check):
     check(estimator)

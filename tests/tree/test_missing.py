@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import EXACT
+from conftest import EXACT, scikit_learn_before
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import cart as reference
@@ -27,6 +27,17 @@ def make_peer(criterion, **params):
     """Return the tree of scikit-learn for a criterion."""
     cls = peer.DecisionTreeClassifier if criterion in CLASSIFICATION else peer.DecisionTreeRegressor
     return cls(criterion=criterion, random_state=0, **params)
+
+
+def make_peer_for_holes(criterion, **params):
+    """Return the tree of scikit-learn for a criterion, if it is right with missing values.
+
+    Some of its impurities are wrong, even negative, before 1.8, and before 1.9 for poisson.
+    """
+    first_right = "1.9" if criterion == "poisson" else "1.8"
+    if scikit_learn_before(first_right):
+        pytest.skip(f"scikit-learn < {first_right} is wrong with missing values: {criterion}")
+    return make_peer(criterion, **params)
 
 
 def samples(rng, n=60, d=1, missing=0.2):
@@ -64,7 +75,7 @@ def test_one_feature_with_holes_gives_the_tree_of_scikit_learn(rng, criterion, r
         weight = rng.integers(1, 2**12, size=len(X)) / 2**10
         for w in (None, weight):
             ours = make(criterion, **rule).fit(X, y, sample_weight=w)
-            theirs = make_peer(criterion, **rule).fit(X, y, sample_weight=w)
+            theirs = make_peer_for_holes(criterion, **rule).fit(X, y, sample_weight=w)
             total += compare(ours.tree_, theirs.tree_, sides_of_missing=w is None)
             assert_routes_agree(ours, X)
     assert total.splits >= 40
@@ -78,7 +89,7 @@ def test_several_features_with_holes_give_the_tree_of_scikit_learn_up_to_ties(rn
         X = samples(rng, n=120, d=3, missing=0.3)
         y = targets(rng, criterion, X)
         ours = make(criterion, min_samples_leaf=2).fit(X, y)
-        theirs = make_peer(criterion, min_samples_leaf=2).fit(X, y)
+        theirs = make_peer_for_holes(criterion, min_samples_leaf=2).fit(X, y)
         total += compare(ours.tree_, theirs.tree_, sides_of_missing=True)
         assert_routes_agree(ours, X)
     assert total.splits >= 60
