@@ -7,6 +7,7 @@ that some samples can go down in step, without a branch that depends on any of t
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -32,11 +33,15 @@ cdef uint64_t NUMBERED_NAN = 0x7FF8000000000000
 
 
 cdef inline uint64_t bits_of(double value) noexcept nogil:
-    return (<uint64_t*> &value)[0]
+    cdef uint64_t bits
+    memcpy(&bits, &value, sizeof(bits))
+    return bits
 
 
 cdef inline double from_bits(uint64_t bits) noexcept nogil:
-    return (<double*> &bits)[0]
+    cdef double value
+    memcpy(&value, &bits, sizeof(value))
+    return value
 
 
 def pack(

@@ -270,7 +270,7 @@ cdef int _finish(Py_ssize_t block, const Py_ssize_t[::1] first, const Py_ssize_t
     cdef Py_ssize_t i
     cdef double one = 1
     cdef double *own = &values[panel[block]]
-    cdef double *sums
+    cdef double *sums = NULL
     if slack.shape[0]:
         sums = &slack[first[block]]
         info = _eliminate(width, height, own, sums, &work[0])

@@ -68,8 +68,8 @@
 
 /* weights = exp(-eta (costs - least)); return their sum. */
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
-TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
-                          double *weights) {                                                    \
+TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,    \
+                                 double *weights) {                                             \
     sl_exp_double total = {0};                                                                  \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
         sl_exp_double weight = SL_EXP(-eta * (SL_AT(costs + k) - least));                       \
@@ -81,7 +81,7 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
 
 /* Return the sum of weights * values. */
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
-TARGET static double NAME(ptrdiff_t n, const double *weights, const double *values) {           \
+TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *values) {    \
     sl_exp_double sum = {0};                                                                    \
     for (ptrdiff_t k = 0; k < n; k += LANES) sum += SL_AT(weights + k) * SL_AT(values + k);     \
     return SL_SUM(sum);                                                                         \
@@ -89,8 +89,8 @@ TARGET static double NAME(ptrdiff_t n, const double *weights, const double *valu
 
 /* after = costs - least + rate * losses; return the least of them. */
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
-TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double rate,          \
-                          const double *losses, double *after) {                                \
+TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double rate,   \
+                                 const double *losses, double *after) {                         \
     sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
         sl_exp_double cost = (SL_AT(costs + k) - least) + rate * SL_AT(losses + k);             \
@@ -103,9 +103,9 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
 /* A trial with weights exp(-eta (costs - least)). Set the sums of weights, weights * losses and
    weights * VALUE, and the least loss; after = costs - least + losses. Return their least. */
 #define SL_DEFINE_EXPONENTIAL(NAME, TARGET, VALUE)                                              \
-TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
-                          const double *losses, const double *values, double *after,            \
-                          double *sums) {                                                       \
+TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,    \
+                                 const double *losses, const double *values, double *after,     \
+                                 double *sums) {                                                \
     sl_exp_double total = {0}, mean = {0}, other = {0};                                         \
     sl_exp_double best = SL_EXP_SPLAT(INFINITY), low = best;                                    \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
@@ -131,10 +131,10 @@ TARGET static double NAME(ptrdiff_t n, const double *costs, double least, double
    weights * losses and weights * VALUE, and the least loss; after = weights * exp(-eta losses);
    the losses are added to those lost before. Return the sum of the weights after. */
 #define SL_DEFINE_SHARE(NAME, TARGET, VALUE)                                                    \
-TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double given,         \
-                          double eta, const double *losses, const double *values,               \
-                          const double *lost, double *after, double *lost_after,                \
-                          double *sums) {                                                       \
+TARGET static inline double NAME(ptrdiff_t n, const double *before, double kept, double given,  \
+                                 double eta, const double *losses, const double *values,        \
+                                 const double *lost, double *after, double *lost_after,         \
+                                 double *sums) {                                                \
     const sl_exp_double zero = {0};                                                             \
     sl_exp_double total = {0}, mean = {0}, other = {0}, left = {0};                             \
     sl_exp_double low = SL_EXP_SPLAT(INFINITY);                                                 \
@@ -161,8 +161,8 @@ TARGET static double NAME(ptrdiff_t n, const double *before, double kept, double
 
 /* given = (1 - exp(rate * losses)) weights, for a rate below zero; return the sum. */
 #define SL_DEFINE_GIVE(NAME, TARGET)                                                            \
-TARGET static double NAME(ptrdiff_t n, const double *weights, const double *losses,             \
-                          double rate, double *given) {                                         \
+TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *losses,      \
+                                 double rate, double *given) {                                  \
     sl_exp_double total = {0};                                                                  \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
         sl_exp_double power = rate * SL_AT(losses + k);                                         \
@@ -178,9 +178,9 @@ TARGET static double NAME(ptrdiff_t n, const double *weights, const double *loss
 /* costs = -log(weights - given + (pool - given) / others); where that is too small a number,
    costs = costs - least - rate * losses, as nothing was received. Return the least of them. */
 #define SL_DEFINE_RECEIVE(NAME, TARGET)                                                         \
-TARGET static double NAME(ptrdiff_t n, const double *weights, const double *given,              \
-                          const double *losses, double pool, double others, double rate,        \
-                          double least, double *costs) {                                        \
+TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *given,       \
+                                 const double *losses, double pool, double others, double rate, \
+                                 double least, double *costs) {                                 \
     const sl_exp_double tiny = SL_EXP_SPLAT(1e-300);                                            \
     sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
     for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
@@ -199,21 +199,21 @@ TARGET static double NAME(ptrdiff_t n, const double *weights, const double *give
 
 #define SL_AT(p) (*(p))
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
-static double NAME(ptrdiff_t n, const double *costs, double least, double eta,                  \
-                   double *weights) {                                                           \
+static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
+                          double *weights) {                                                    \
     double total = 0;                                                                           \
     for (ptrdiff_t k = 0; k < n; k++) total += weights[k] = exp(-eta * (costs[k] - least));     \
     return total;                                                                               \
 }
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
-static double NAME(ptrdiff_t n, const double *weights, const double *values) {                  \
+static inline double NAME(ptrdiff_t n, const double *weights, const double *values) {           \
     double sum = 0;                                                                             \
     for (ptrdiff_t k = 0; k < n; k++) sum += weights[k] * values[k];                            \
     return sum;                                                                                 \
 }
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
-static double NAME(ptrdiff_t n, const double *costs, double least, double rate,                 \
-                   const double *losses, double *after) {                                       \
+static inline double NAME(ptrdiff_t n, const double *costs, double least, double rate,          \
+                          const double *losses, double *after) {                                \
     double best = INFINITY;                                                                     \
     for (ptrdiff_t k = 0; k < n; k++) {                                                         \
         after[k] = (costs[k] - least) + rate * losses[k];                                       \
@@ -222,9 +222,9 @@ static double NAME(ptrdiff_t n, const double *costs, double least, double rate, 
     return best;                                                                                \
 }
 #define SL_DEFINE_EXPONENTIAL(NAME, TARGET, VALUE)                                              \
-static double NAME(ptrdiff_t n, const double *costs, double least, double eta,                  \
-                   const double *losses, const double *values, double *after,                   \
-                   double *sums) {                                                              \
+static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
+                          const double *losses, const double *values, double *after,            \
+                          double *sums) {                                                       \
     double best = INFINITY;                                                                     \
     sums[0] = sums[1] = sums[2] = 0;                                                            \
     sums[3] = INFINITY;                                                                         \
@@ -240,9 +240,10 @@ static double NAME(ptrdiff_t n, const double *costs, double least, double eta,  
     return best;                                                                                \
 }
 #define SL_DEFINE_SHARE(NAME, TARGET, VALUE)                                                    \
-static double NAME(ptrdiff_t n, const double *before, double kept, double given, double eta,    \
-                   const double *losses, const double *values, const double *lost,              \
-                   double *after, double *lost_after, double *sums) {                           \
+static inline double NAME(ptrdiff_t n, const double *before, double kept, double given,         \
+                          double eta, const double *losses, const double *values,               \
+                          const double *lost, double *after, double *lost_after,                \
+                          double *sums) {                                                       \
     double left = 0;                                                                            \
     sums[0] = sums[1] = sums[2] = 0;                                                            \
     sums[3] = INFINITY;                                                                         \
@@ -258,17 +259,17 @@ static double NAME(ptrdiff_t n, const double *before, double kept, double given,
     return left;                                                                                \
 }
 #define SL_DEFINE_GIVE(NAME, TARGET)                                                            \
-static double NAME(ptrdiff_t n, const double *weights, const double *losses, double rate,       \
-                   double *given) {                                                             \
+static inline double NAME(ptrdiff_t n, const double *weights, const double *losses,             \
+                          double rate, double *given) {                                         \
     double total = 0;                                                                           \
     for (ptrdiff_t k = 0; k < n; k++)                                                           \
         total += given[k] = -expm1(rate * losses[k]) * weights[k];                              \
     return total;                                                                               \
 }
 #define SL_DEFINE_RECEIVE(NAME, TARGET)                                                         \
-static double NAME(ptrdiff_t n, const double *weights, const double *given,                     \
-                   const double *losses, double pool, double others, double rate,               \
-                   double least, double *costs) {                                               \
+static inline double NAME(ptrdiff_t n, const double *weights, const double *given,              \
+                          const double *losses, double pool, double others, double rate,        \
+                          double least, double *costs) {                                        \
     double best = INFINITY;                                                                     \
     for (ptrdiff_t k = 0; k < n; k++) {                                                         \
         double weight = (weights[k] - given[k]) + (pool - given[k]) / others;                   \

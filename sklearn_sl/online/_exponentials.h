@@ -71,7 +71,7 @@ typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_a
     } while (0)
 
 #define SL_DEFINE_EXP(NAME, TARGET, BOTTOM, TOP, POWER, REST)                                   \
-TARGET static void NAME(ptrdiff_t n, const double *x, double *out) {                            \
+TARGET static inline void NAME(ptrdiff_t n, const double *x, double *out) {                     \
     const sl_exp_double top = SL_EXP_SPLAT(TOP), bottom = SL_EXP_SPLAT(BOTTOM);                 \
     const sl_exp_double rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);                                 \
     ptrdiff_t j = 0;                                                                            \
