@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 SIZE ?= quick
 SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: demo test test-slow test-debug bench doc lint clean
+.PHONY: demo test test-slow test-debug test-sanitize test-matrix bench doc lint clean
 
 demo: .venv/plot.stamp
 	$(BIN)/python -m sklearn_sl compare --quick --out report.html
@@ -23,6 +23,14 @@ test-slow: .venv/test.stamp
 test-debug: .venv/test.stamp
 	SKLEARN_SL_DEBUG=1 $(BIN)/python -m pip install --quiet --editable .
 	SKLEARN_SL_DEBUG=1 $(BIN)/python -m pytest; status=$$?; rm -f .venv/*.stamp; exit $$status
+
+# The tests of compiled code under sanitizers, which must catch two mistakes on purpose, too.
+test-sanitize: .venv/test.stamp
+	$(BIN)/python tests/sanitize.py $(ARGS)
+
+# The oldest and newest dependencies, and every Python that is found; MATRIX=3.13 selects.
+test-matrix:
+	$(PYTHON) tests/matrix.py $(ARGS)
 
 bench: .venv/bench.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script --size $(SIZE) || exit 1; done
