@@ -52,6 +52,12 @@ def compiler_flags():
     return [*optimisation, *symbols, *strict, *sanitizer_flags()]
 
 
+def linker_flags():
+    """Return what strips a module of all names that nothing links to, or adds the sanitizers."""
+    strip = sys.platform == "linux" and not (DEBUG or SANITIZE)
+    return ["-Wl,--strip-all"] if strip else sanitizer_flags()
+
+
 def sanitizer_flags():
     """Return the flags of the sanitizers, for the compiler and for the linker."""
     if not SANITIZE:
@@ -67,7 +73,7 @@ def extension(source):
         ".".join(parts if parts[0] == "sklearn_sl" else parts[-1:]),
         [str(source)],
         extra_compile_args=compiler_flags(),
-        extra_link_args=sanitizer_flags(),
+        extra_link_args=linker_flags(),
         depends=[str(header) for header in source.parent.glob("*.h")],
     )
 
