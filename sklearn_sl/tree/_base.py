@@ -46,7 +46,6 @@ class TreeMixin(FeatureMixin):
 
     # Not something to be passed around in a pipeline.
     __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
-    __metadata_request__predict_proba = {"check_input": metadata_routing.UNUSED}
 
     _parameter_constraints = {
         "splitter": [StrOptions({"best", "random"})],

@@ -18,6 +18,8 @@ class ClassificationTreeMixin(TreeMixin):
     """Classes as targets: their encoding, weights, costs and shares."""
 
     _sklearn_class = peer.DecisionTreeClassifier
+    # Not something to be passed around in a pipeline.
+    __metadata_request__predict_proba = {"check_input": metadata_routing.UNUSED}
     _parameter_constraints = {
         **TreeMixin._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy", "log_loss"})],
