@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from _callbacks import Stop
-from conftest import ALGEBRA, EXACT, needs_callbacks
+from conftest import ALGEBRA, EXACT, needs_callbacks, scikit_learn_before
 from sklearn import ensemble as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_friedman1
@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.fixes import parse_version
 
 from sklearn_sl.ensemble import BaggingClassifier, BaggingRegressor, RandomForestClassifier
 from sklearn_sl.ensemble._members import make_member
@@ -288,7 +289,10 @@ def test_signature_is_that_of_the_peer_and_more():
         (BaggingRegressor, peer.BaggingRegressor),
     ):
         params = ours().get_params()
-        assert {**params, **theirs().get_params()} == params
+        wanted = theirs().get_params()
+        if scikit_learn_before("1.8"):
+            assert wanted.pop("max_samples") == 1.0  # of the rows; since then None, of the weight
+        assert {**params, **wanted} == params
 
 
 # ---------------------------------------------------------------- jobs, backends, warm start
@@ -395,7 +399,9 @@ def test_verbose_tells_what_is_built(member, capsys):
     BaggingClassifier(member, n_estimators=3, verbose=2, random_state=0).fit(X, y)
     told = capsys.readouterr()
     assert "2 of 3" in told.out
-    assert "Done   3 out of   3" in told.err
+    if member is None or parse_version(joblib.__version__) >= parse_version("1.6"):
+        # joblib 1.4 says nothing at the end of so few jobs, one after the other.
+        assert "Done   3 out of   3" in told.err
 
 
 # ---------------------------------------------------------------- routing of metadata
