@@ -1,8 +1,10 @@
 """The few protocol mixins that the estimators of the package share."""
 
 import warnings
+from numbers import Real
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -40,6 +42,70 @@ class EstimatorMixin(CallbackSupportMixin):
         super().__setstate__(state)
         if hasattr(self, "_check_state"):
             check_state(self)
+
+
+def read_labels(y):
+    """Return class labels as an array, each as it was given, after a look for missing ones.
+
+    Nullable, Arrow and object columns of whole numbers or truth values stay what they are, where
+    scikit-learn would make them floats or refuse them. What is no sequence of labels is returned
+    untouched, for scikit-learn to complain of.
+    """
+    labels = as_label_array(y)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "OmM":
+        for column in labels.reshape(len(labels), -1).T if labels.ndim else ():
+            check_labels(column)
+    return labels
+
+
+def as_label_array(y):
+    """Return class labels as an array, each as it was given."""
+    if y is None or sp.issparse(y) or (isinstance(y, np.ndarray) and y.dtype.kind not in "OT"):
+        return y
+    # Of a list NumPy would make text of all numbers and gaps that are beside text.
+    listed = isinstance(y, list | tuple)
+    labels = np.array(y, dtype=object) if listed else np.asarray(y)
+    if labels.dtype.kind == "T":
+        labels = labels.astype(object)
+    if labels.dtype.kind != "O":
+        return labels
+    kinds = set(map(type, labels.ravel()))
+    if all(issubclass(kind, Real | np.bool_) for kind in kinds):
+        return np.array(labels.tolist())
+    return np.asarray(y) if listed and all(issubclass(kind, str) for kind in kinds) else labels
+
+
+def check_labels(labels):
+    """Raise if a label is missing, or if some are text and others are not."""
+    for label in missing_labels(labels):
+        raise ValueError(
+            f"Input y contains missing labels ({label}): leave these samples out, or label them."
+        )
+    kinds = set(map(type, labels))
+    if len({issubclass(kind, str) for kind in kinds}) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(
+            f"The labels in y are of several types ({names}): make all of them text, or all of "
+            "them numbers."
+        )
+
+
+def missing_labels(labels):
+    """Return the missing ones of labels of any type: None, NaN, or those of pandas."""
+    if labels.dtype.kind in "mM":
+        return labels[np.isnat(labels)]
+    # Of most labels the type tells that they are there. The missing value of pandas is named: it
+    # can be compared with nothing, and pandas need not be installed.
+    kinds = {
+        kind
+        for kind in set(map(type, labels))
+        if issubclass(kind, Real) or kind.__name__ in ("NoneType", "NAType", "NaTType")
+    }
+    return [
+        label
+        for label in (labels if kinds else ())
+        if type(label) in kinds and not (isinstance(label, Real) and label == label)
+    ]
 
 
 def class_factors(class_weight, y, weight):

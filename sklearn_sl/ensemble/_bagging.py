@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from sklearn_sl._sklearn import HasMethods, Interval, RealNotInt, fit_context
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.ensemble._averaging import (
     AveragedClassesMixin,
     AveragedTargetsMixin,
@@ -377,7 +377,7 @@ class BaggingClassifier(
         self.voting = voting
 
     def _encode_targets(self, y):
-        return self._encode_classes(column_or_1d(read_targets(y, stacklevel=6)))
+        return self._encode_classes(column_or_1d(read_targets(read_labels(y), stacklevel=6)))
 
     def predict(self, X, **params):
         """Predict the classes of samples.

@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite, column_or_1d, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from sklearn_sl._sklearn import HasMethods, Interval, Progress, check_sample_weight
+from sklearn_sl.base import read_labels
 from sklearn_sl.ensemble._members import rows_of
 from sklearn_sl.ensemble._weak_learners import make_member, n_rows, read_samples
 
@@ -45,7 +46,7 @@ class EnsembleInputMixin:
         X = read_samples(self, estimator, X, reset=True)
         if n_rows(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(y if is_regressor(self) else read_labels(y), warn=True)
         if is_regressor(self) and y.dtype.kind in "OUS":
             y = y.astype(np.float64)
         assert_all_finite(y, input_name="y")

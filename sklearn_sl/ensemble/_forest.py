@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, fit_context
 from sklearn_sl._threads import in_order
-from sklearn_sl.base import EstimatorMixin, class_factors
+from sklearn_sl.base import EstimatorMixin, class_factors, read_labels
 from sklearn_sl.ensemble._averaging import (
     AveragedClassesMixin,
     AveragedTargetsMixin,
@@ -421,7 +421,7 @@ class RandomForestClassifier(
         return tags
 
     def _encode_targets(self, y):
-        y = self._encode_classes(read_targets(y, stacklevel=6))
+        y = self._encode_classes(read_targets(read_labels(y), stacklevel=6))
         self.n_outputs_ = len(self._class_names)
         return y
 

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import check_sample_weight, fit_context
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.ensemble import _stumps
 from sklearn_sl.ensemble._weights import BoostedWeights, weight_of
 from sklearn_sl.tree._columns import SortedColumns
@@ -198,7 +198,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, **NUMBERS)
+        X, y = validate_data(self, X, read_labels(y), **NUMBERS)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         if weight is not None and not weight.all():

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.kernels._structured import samples_of
 
 # Weights are rounded to integers whose sum has so many bits: all sums of them are exact.
@@ -387,7 +387,7 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         strings = read_strings(X)
-        y = validate_data(self, y=y)
+        y = validate_data(self, y=read_labels(y))
         check_classification_targets(y)
         check_consistent_length(strings, y)
         weight = check_sample_weight(sample_weight, y, dtype=np.float64)

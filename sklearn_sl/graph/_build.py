@@ -40,13 +40,25 @@ WEIGHTS = ("binary", "exponential", "gaussian")
 # The neighbour whose distance is the scale of a sample, where the graph has no k of its own [1]_.
 SCALE_NEIGHBOR = 7
 TINY = np.finfo(np.float64).tiny
-# How samples are validated; the distances of scikit-learn take narrow indices only.
-SAMPLES = {
-    "accept_sparse": "csr",
-    "accept_large_sparse": False,
-    "dtype": np.float64,
-    "order": "C",
-}
+
+
+def read_samples(estimator, X, **checks):
+    """Return validated samples, each entry of a sparse matrix stored once and by narrow indices."""
+    checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", **checks}
+    return with_narrow_indices(added_up(validate_data(estimator, X, **checks)))
+
+
+def with_narrow_indices(X):
+    """Return a sparse matrix with indices of 32 bits: distances of scikit-learn take no others."""
+    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"A sparse matrix of {X.nnz} numbers and of the shape {X.shape[0]} x {X.shape[1]} has "
+            "too many for indices of 32 bits: build the graph from fewer samples or features."
+        )
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(parts, shape=X.shape)
 
 
 def unique_edges(i, j, length):
@@ -319,7 +331,7 @@ class GraphBuilder(
         self : GraphBuilder
             The fitted transformer.
         """
-        X = added_up(validate_data(self, X, **SAMPLES, copy=True))
+        X = read_samples(self, X, copy=True)
         self._build(X)
         return self
 
@@ -359,7 +371,7 @@ class GraphBuilder(
             The weights, zero where there is no edge.
         """
         check_is_fitted(self)
-        X = added_up(validate_data(self, X, **SAMPLES, reset=False))
+        X = read_samples(self, X, reset=False)
         weights, vertex = self._attach(X)
         known = np.flatnonzero(vertex >= 0)
         if not len(known):

@@ -29,7 +29,7 @@ from sklearn_sl._sklearn import (
     fit_context,
 )
 from sklearn_sl._threads import for_each, one_blas_thread
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._vertices import check_target, label_codes
 
 # Numbers of a block of rows: what is made of them stays near the processor.
@@ -477,7 +477,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         check_consistent_length(X, y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         weight = np.ones(len(X)) if weight is None else weight
-        y, present = column_or_1d(y, warn=True), weight > 0
+        y, present = column_or_1d(as_label_array(y), warn=True), weight > 0
         codes = np.full(len(y), -1)
         self.classes_, codes[present] = label_codes(y[present], self.unlabelled)
         return X, codes, weight

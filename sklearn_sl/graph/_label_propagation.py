@@ -9,14 +9,19 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
-from sklearn_sl.graph._vertices import check_classes, warn_of_text_mark
+from sklearn_sl.graph._vertices import _texts, check_target, label_codes, warn_of_text_mark
 from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import Gaussian
@@ -64,16 +69,16 @@ class PropagationMixin:
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr")
+        check_target(self, y)
+        X = validate_data(self, X, accept_sparse="csr")
+        check_consistent_length(X, y)
+        y = column_or_1d(as_label_array(y), warn=True)
         warn_of_text_mark(y, stacklevel=5)
         # No text equals -1: all samples with labels of text are labelled.
-        labelled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != -1
-        if not labelled.any():
-            raise ValueError("All samples are unlabelled (y is -1): at least one label is needed.")
-        check_classes(y[labelled])
-        self.classes_, codes = np.unique(y[labelled], return_inverse=True)
-        Y = np.zeros((len(y), len(self.classes_)))
-        Y[labelled, codes] = 1
+        self.classes_, codes = label_codes(y, unlabelled=None if "-1" in _texts(y) else -1)
+        labelled = codes >= 0
+        Y = np.zeros((len(codes), len(self.classes_)))
+        Y[labelled, codes[labelled]] = 1
         self.prior_ = Y[labelled].mean(axis=0)
         A = self._affinities(X)
         with Progress(self, name="step", total=None) as progress:

@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
-from sklearn_sl.graph._build import GraphBuilder
+from sklearn_sl.graph._build import GraphBuilder, read_samples
 from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
-from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._linear import ClassScoresMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
@@ -634,8 +633,7 @@ class GraphOnlinePredictor(
     def _read_query(self, X):
         if _has_graph(self):
             return self._read_vertices(X, reset=False)
-        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
-        return added_up(validate_data(self, X, reset=False, **checks))
+        return read_samples(self, X, reset=False)
 
     # ------------------------------------------------------------ the theorem
 

@@ -27,9 +27,9 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._adjacency import as_graph, check_weights
-from sklearn_sl.graph._build import SAMPLES, WEIGHTS, GraphBuilder
-from sklearn_sl.kernels._base import added_up
+from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -148,17 +148,18 @@ def label_codes(y, unlabelled):
     unlabelled : the mark of an unlabelled sample; None if there is none; "auto" is -1, unless the
         labels are -1 and 1 alone, which are two classes; a warning says so.
     """
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(as_label_array(y), warn=True)
     check_known(y)
     marked = _marked(y, unlabelled)
-    assert_all_finite(y[~marked], input_name="y")
-    check_classes(y[~marked])
+    labels = read_labels(y[~marked])
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
     if marked.all():
         raise ValueError(
             "All samples are unlabelled: at least one label is needed, another value than "
             f"{-1 if _is_auto(unlabelled) else unlabelled!r}."
         )
-    classes, found = np.unique(y[~marked], return_inverse=True)
+    classes, found = np.unique(labels, return_inverse=True)
     codes = np.full(len(y), -1, dtype=np.intp)
     codes[~marked] = found
     return classes, codes
@@ -166,21 +167,11 @@ def label_codes(y, unlabelled):
 
 def check_known(y):
     """Raise if a label is None, or a missing value of pandas: these cannot be compared."""
-    if y.dtype.kind == "O" and any(
-        label is None or type(label).__name__ == "NAType" for label in y
-    ):
+    if y.dtype.kind == "O" and any(not isinstance(label, Real) for label in missing_labels(y)):
         raise ValueError(
             "y holds None or missing values, which are no labels: replace them by the mark of "
-            "samples without a label, such as y.fillna(-1); see the parameter unlabelled."
+            "samples without a label, such as y.fillna(-1)."
         )
-
-
-def check_classes(y):
-    """Raise unless the labels are classes, which have an order."""
-    try:
-        check_classification_targets(y)
-    except TypeError as error:  # numbers beside text
-        raise ValueError(f"The labels in y are no classes of one type: {error}.") from error
 
 
 def _texts(y):
@@ -276,7 +267,7 @@ class GraphMixin:
         """
         if self._precomputed:
             return self._given_vertices(X, sample_weight)
-        X = added_up(validate_data(self, X, **SAMPLES))
+        X = read_samples(self, X)
         weight = self._sample_weight(sample_weight, X)
         present = np.flatnonzero(weight > 0)
         first, kind = distinct_rows(X[present])
@@ -339,8 +330,7 @@ class GraphMixin:
             if np.any(self.vertex_ < 0):
                 weights = weights[:, np.flatnonzero(self.vertex_ >= 0)]
             return self._average(weights)
-        X = validate_data(self, X, **SAMPLES, reset=False)
-        return self._at_queries(added_up(X))
+        return self._at_queries(read_samples(self, X, reset=False))
 
     def _at_queries(self, X):
         found = []
@@ -399,7 +389,7 @@ class GraphClassifierMixin(GraphMixin):
         check_target(self, y)
         vertices = self._graph_vertices(X, sample_weight, **graph_params)
         check_consistent_length(vertices.vertex, y)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_label_array(y), warn=True)
         present = np.flatnonzero(vertices.vertex >= 0)
         self.classes_, codes = label_codes(y[present], self.unlabelled)
         given = codes >= 0

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import KernelMachineMixin, precision
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import blas_threads_for
-from sklearn_sl.base import class_factors
+from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import encode, gram_product
 from sklearn_sl.kernels._dot import Linear
 
@@ -120,7 +120,7 @@ class KernelClassifierMixin(KernelExpansionMixin, ClassifierMixin):
 
         Sets ``classes_``: a class whose samples all have weight zero is not there.
         """
-        X, y = self._validate_training(X, y)
+        X, y = self._validate_training(X, read_labels(y))
         check_classification_targets(y)
         weight = own_weight = check_sample_weight(sample_weight, X, dtype=precision(X))
         if self.class_weight is not None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl._state import check_entries, check_number, check_shape
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.online import _literals
 from sklearn_sl.online._finite import ClassAnswersMixin, dense
 from sklearn_sl.online._set_cover import CoverSearch
@@ -554,7 +554,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        X, y = validate_data(self, X, y, dtype="numeric")
+        X, y = validate_data(self, X, read_labels(y), dtype="numeric")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
+from sklearn_sl.base import read_labels
 from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._parameters import ParametersMixin, stream_context
 from sklearn_sl.online._rows import dense_rows, sparse_rows
@@ -476,6 +477,9 @@ class OnlineClassifierMixin(OnlineMixin):
             self._check_classes()
         return X, self._codes(y)
 
+    def _read_targets(self, X, y):
+        return super()._read_targets(X, read_labels(y))
+
     def _check_classes(self):
         """Complain of a single class."""
         if len(self.classes_) < 2:
@@ -510,7 +514,7 @@ class OnlineClassifierMixin(OnlineMixin):
         if first:
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            self.classes_ = unique_labels(classes)
+            self.classes_ = unique_labels(read_labels(classes))
             self._check_classes()
         elif not self._are_classes(classes):
             raise ValueError(

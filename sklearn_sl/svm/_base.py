@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
 from sklearn_sl._threads import blas_threads_for
-from sklearn_sl.base import class_factors
+from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import encode_checked, gram_product, holds_text_or_sets
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.kernels._named import MatrixFunction
@@ -59,7 +59,7 @@ class SupportVectorMixin(KernelMachineMixin):
 
         Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
         """
-        X, y = self._validate_training(X, y)
+        X, y = self._validate_training(X, read_labels(y))
         check_classification_targets(y)
         own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         cost = np.ones(len(y)) if own_weight is None else own_weight

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
-from sklearn_sl.base import EstimatorMixin, class_factors
+from sklearn_sl.base import EstimatorMixin, class_factors, read_labels
 from sklearn_sl.tree._base import Target, TreeMixin
 
 
@@ -35,7 +35,7 @@ class ClassificationTreeMixin(TreeMixin):
         return tags
 
     def _read_targets(self, y, n_samples):
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        y = check_array(read_labels(y), ensure_2d=False, dtype=None, input_name="y")
         check_classification_targets(y)
         y = y.reshape(len(y), -1)
         check_consistent_length(y, np.empty(n_samples))

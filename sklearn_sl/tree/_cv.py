@@ -15,7 +15,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn_sl._search import call_scorer, splits_of
 from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl._threads import in_order
-from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.tree._classify import ClassificationTreeMixin
 from sklearn_sl.tree._path import pruning_path, sum_over_leaves
 from sklearn_sl.tree._regress import RegressionTreeMixin
@@ -122,7 +122,7 @@ class PruningSearchMixin:
 
     def _folds(self, y, sample_weight, groups):
         """Return how often each used row trains, and which rows are tested, for each split."""
-        y = np.asarray(y)
+        y = as_label_array(y)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
         used = np.flatnonzero(np.broadcast_to(weight, len(y)))
         place = np.full(len(y), -1)
