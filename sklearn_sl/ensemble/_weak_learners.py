@@ -12,7 +12,7 @@ import copy
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_sl._threads import Helpers
 from sklearn_sl.ensemble._members import rows_of
@@ -70,7 +70,9 @@ def read_samples(ensemble, estimator, X, *, reset):
 
 def without_names(X):
     """Return samples without the names of their features, which are for the ensemble to check."""
-    return X.set_axis(range(X.shape[1]), axis=1) if hasattr(X, "iloc") else X
+    if hasattr(X, "iloc"):
+        return X.set_axis(range(X.shape[1]), axis=1)
+    return check_array(X, dtype=None, ensure_all_finite=False)
 
 
 def n_rows(X):

@@ -25,6 +25,7 @@ from sklearn_sl.kernel_ridge._expansion import (
 )
 from sklearn_sl.kernel_ridge._selection import Judge, Spectra, squared_error_score
 from sklearn_sl.kernel_ridge._solvers import Fit
+from sklearn_sl.kernels._dot import Linear
 
 
 @dataclass
@@ -59,9 +60,12 @@ class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
         """Choose the kernel and the penalty, and set the fitted attributes.
 
         ``make_score(used)`` returns the score of predictions for the rows that
-        have a weight; ``labels`` are what a splitter stratifies by.
+        have a weight; ``labels`` are what a splitter stratifies by. Samples of single precision
+        are computed with in double precision, as small penalties leave few digits of a dual.
         """
-        ravel, y = y.ndim == 1, y.reshape(len(y), -1)
+        ravel, y = y.ndim == 1, y.reshape(len(y), -1).astype(np.float64, copy=False)
+        given, X = X, X.astype(np.float64) if X.dtype == np.float32 else X
+        weight = None if weight is None else weight.astype(np.float64, copy=False)
         alphas = check_alphas(self.alphas)
         used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         part = slice(None) if len(used) == len(y) else used
@@ -90,7 +94,7 @@ class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
                     break
         if not np.isfinite(best.value):
             raise ValueError(self._why_no_score())
-        self._expand_best(X, y, used, best, alphas, ravel)
+        self._expand_best(given, X, y, used, best, alphas, ravel)
         self.score_path_ = np.array(path)
 
     def _folds(self, X, labels, used):
@@ -104,8 +108,11 @@ class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
             return self.cv
         return self._split_folds(X, labels, used)
 
-    def _expand_best(self, X, y, used, best, alphas, ravel):
-        """Set the fitted attributes of the best candidate, without another fit."""
+    def _expand_best(self, given, X, y, used, best, alphas, ravel):
+        """Set the fitted attributes of the best candidate, without another fit.
+
+        They are of the precision of the samples as ``given``.
+        """
         per_target = best.scores.ndim > 1
         chosen = np.broadcast_to(best.scores.argmax(axis=0), (y.shape[1],))
         picked = [(best.smoothers[k], target) for target, k in enumerate(chosen)]
@@ -117,10 +124,16 @@ class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
             left_out = smoother.leave_one_out_residuals()[:, target]
             predictions[used, target] = y[used, target] - left_out
         intercept = np.array([smoother.intercept[target] for smoother, target in picked])
-        self._expand(X, best.kernel, Fit(dual, intercept, None, None, solver="eigh"), ravel)
+        fit = Fit(dual, intercept, None, None, solver="eigh")
+        if isinstance(best.kernel, Linear):
+            fit.coef = self._linear_coef(X, fit)
+        self._expand(given, best.kernel, fit.astype(precision(given)), ravel)
         unused = np.setdiff1d(np.arange(len(y)), used)
         if len(unused):  # a row of weight zero is always left out
-            predictions[unused] = self._values_at(X[unused]).reshape(len(unused), -1)
+            predictions[unused] = self._values_at(given[unused]).reshape(len(unused), -1)
+        predictions = predictions.astype(precision(given))
+        if given is not X:
+            check_single(predictions, self._values_at(given))
         self.loo_predictions_ = squeezed(predictions, ravel)
         self.alpha_ = alphas[chosen] if per_target else float(alphas[chosen[0]])
         self.best_score_ = best.scores.max(axis=0) if per_target else float(best.scores.max())
@@ -139,6 +152,12 @@ class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
             "No candidate has a finite score: the kernel matrix plus alpha is singular for every "
             "alpha, or the score overflows or is NaN."
         )
+
+
+def check_single(*predictions):
+    """Raise if predictions overflow single precision, which the algebra before them did not."""
+    if not all(np.isfinite(values).all() for values in predictions):
+        raise ValueError("The predictions overflow float32: increase alpha, or scale X and y.")
 
 
 def check_alphas(alphas):

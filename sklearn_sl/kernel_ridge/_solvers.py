@@ -34,6 +34,16 @@ class Fit:
     coef: np.ndarray | None = None
     dof: np.ndarray | None = None
 
+    def astype(self, dtype):
+        """Return the fit with the function in another precision."""
+        coef = None if self.coef is None else np.asarray(self.coef).astype(dtype)
+        return replace(
+            self,
+            dual_coef=self.dual_coef.astype(dtype),
+            intercept=self.intercept.astype(dtype),
+            coef=coef,
+        )
+
     def scaled(self, scale):
         """Return the fit of targets multiplied by ``scale``, one number per target."""
         coef = None if self.coef is None else self.coef * scale
