@@ -17,7 +17,7 @@ from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import solve_many, until
 from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._solver import POLISHED, solve
+from sklearn_sl.svm._solver import is_polished, solve
 
 # Pairs of classes up to which one product with all their coefficients, half of them zero or more,
 # is faster than a product for each class.
@@ -45,7 +45,7 @@ class ClassificationMixin(SupportVectorMixin):
 
     def _solve_pairs(self, gram, codes, cost, pairs, watch):
         """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"polish": gram.n <= POLISHED, "watch": watch}
+        options = self._solver_options | {"polish": is_polished(gram.n, self.tol), "watch": watch}
         problems = [
             margin_problem(
                 np.where(codes[rows] == first, 1.0, -1.0),
@@ -235,8 +235,10 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Must not be true: use :class:`sklearn.calibration.CalibratedClassifierCV`.
 
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
-        to rounding errors all the same.
+        The violation of the optimality conditions at which to stop. With up to 512 samples and
+        the default or less, a few Newton steps go on from there to rounding errors, so that the
+        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
+        larger ``tol`` stops there, sooner.
 
     cache_size : float, default=200
         The most memory for kernel values, in MB.
@@ -451,9 +453,12 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):
         """Return the leave-one-out error: the share of samples that are errors when left out.
 
-        The kernel and the weights of the classes stay those of the fitted model. A sample is left
-        out as a whole, whatever its weight, and all samples of positive weight count the same. The
-        only sample of a class is an error.
+        The kernel and the weights of the classes stay those of the fitted model: the error is that
+        of refits with ``gamma=model.kernel_.gamma`` and ``class_weight=dict(zip(model.classes_,
+        model.class_weight_))``. ``gamma="scale"`` and ``class_weight="balanced"`` would be computed
+        anew in each fold of :func:`~sklearn.model_selection.cross_val_score`, which may then
+        differ by a few samples. A sample is left out as a whole, whatever its weight, and all
+        samples of positive weight count the same. The only sample of a class is an error.
 
         Parameters
         ----------
@@ -467,8 +472,10 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
             The weights, as in :meth:`fit`.
 
         method : {"exact", "xi-alpha", "span", "n_sv"}, default="exact"
-            - "exact": what a fit without each sample predicts for it. Only support vectors are
-              left out; the Gram matrix of a pair of classes must fit into memory three times.
+            - "exact": what a fit without each sample, solved to the end, predicts for it. Where no
+              support vector is free, the intercept is the middle of its interval, as in a fit.
+              Only samples that can change their own answer are left out; the Gram matrix of a
+              pair of classes must fit into memory three times.
             - "xi-alpha": an upper bound, the share of samples with ``alpha_i D_i**2 + xi_i >= 1``,
               where ``xi_i`` is the slack and ``D_i`` the largest distance to another sample in
               feature space. Joachims has the larger ``2 R**2`` in place of ``D_i**2``, with ``R**2

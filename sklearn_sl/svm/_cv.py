@@ -35,7 +35,7 @@ from sklearn_sl.svm._many import solve_many
 from sklearn_sl.svm._problem import margin_problem
 from sklearn_sl.svm._regress import RegressionMixin
 from sklearn_sl.svm._sequence import solve_in_turn
-from sklearn_sl.svm._solver import POLISHED, go_on, solve
+from sklearn_sl.svm._solver import go_on, is_polished, solve
 
 # The least and the largest C of a grid that is given by its size.
 LEAST_C, LARGEST_C = 1e-3, 1e3
@@ -182,7 +182,7 @@ class SearchMixin(KernelSearchMixin):
         def work(task, over):
             fold = folds[task.fold]
             options = self._solver_options | {
-                "polish": np.count_nonzero(fold.weight) <= POLISHED,
+                "polish": is_polished(np.count_nonzero(fold.weight), self.tol),
                 "watch": lambda violation: over(),
             }
             gram = grams[task.kernel]
@@ -441,8 +441,10 @@ class SVCCV(EstimatorMixin, SearchMixin, ClassificationMixin, ClassifierMixin, B
         of duels.
 
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
-        to rounding errors all the same.
+        The violation of the optimality conditions at which to stop. With up to 512 samples and
+        the default or less, a few Newton steps go on from there to rounding errors, so that the
+        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
+        larger ``tol`` stops there, sooner.
 
     max_iter : int, default=-1
         The most steps of the solver for one problem. -1 is ten million, or a hundred per sample
@@ -731,8 +733,10 @@ class SVRCV(EstimatorMixin, SearchMixin, RegressionMixin, RegressorMixin, BaseEs
         Whether to fit the intercept.
 
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
-        to rounding errors all the same.
+        The violation of the optimality conditions at which to stop. With up to 512 samples and
+        the default or less, a few Newton steps go on from there to rounding errors, so that the
+        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
+        larger ``tol`` stops there, sooner.
 
     max_iter : int, default=-1
         The most steps of the solver for one problem. -1 is ten million, or a hundred per sample

@@ -26,7 +26,7 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _crammer_singer
 from sklearn_sl.svm._base import SupportVectorMixin
-from sklearn_sl.svm._solver import SMALLEST_BLOCK
+from sklearn_sl.svm._solver import POLISHED_TOL, SMALLEST_BLOCK
 
 # The most samples of a working set: its Gram matrix stays in a core's cache. The fewest: with
 # less memory than that there is no progress.
@@ -100,8 +100,9 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         Further arguments of a kernel given as a function.
 
     tol : float, default=1e-3
-        The largest violation of the optimality conditions, in units of the margin. A problem
-        with few free coefficients is then solved to the precision of the numbers.
+        The largest violation of the optimality conditions, in units of the margin. With the
+        default or less, a problem with few free coefficients is then solved to the precision of
+        the numbers; a larger ``tol`` stops there.
 
     cache_size : float, default=200
         The memory for kernel values, in MB. A Gram matrix that fits is computed once; else its
@@ -485,7 +486,7 @@ class DualAscent:
         """Ascend until no violation exceeds ``tol``, then refine if that is cheap."""
         self._approach(tol, progress)
         self.ascend(max(tol, self.rounding()), progress)
-        if self.worst <= tol:
+        if tol <= POLISHED_TOL and self.worst <= tol:
             self.refine(progress)
 
     def _approach(self, tol, progress):

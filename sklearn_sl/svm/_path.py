@@ -197,7 +197,7 @@ def svm_path(
 
     tol : float, default=1e-3
         The violation of the optimality conditions at which "warm" stops. Up to 512 samples are
-        solved to rounding errors all the same.
+        solved to rounding errors unless it is larger than the default.
 
     max_iter : int, default=-1
         The most steps of "warm" for each ``C``. -1 is ten million, or a hundred per sample if that

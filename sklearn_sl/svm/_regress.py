@@ -104,8 +104,10 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         The constant of "poly" and "sigmoid".
 
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. Up to 512 samples are solved
-        to rounding errors all the same.
+        The violation of the optimality conditions at which to stop. With up to 512 samples and
+        the default or less, a few Newton steps go on from there to rounding errors, so that the
+        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
+        larger ``tol`` stops there, sooner.
 
     C : float, default=1.0
         The price of the slack, positive; ``np.inf`` asks for a function within the tube.
@@ -278,9 +280,11 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):
         """Return the leave-one-out error: the mean absolute error at samples that are left out.
 
-        Only support vectors are left out: all other residuals stay as they are. The kernel stays
-        that of the fitted model. A sample is left out as a whole, whatever its weight, and all
-        samples of positive weight count the same.
+        The error is that of refits with the kernel of the fitted model, ``gamma=
+        model.kernel_.gamma``, solved to the end: without its support vectors and, where no vector
+        is free and the intercept is the middle of an interval, without the samples that decide
+        that interval. All other residuals stay as they are. A sample is left out as a whole,
+        whatever its weight, and all samples of positive weight count the same.
 
         Parameters
         ----------

@@ -10,8 +10,9 @@ from sklearn_sl.svm._block import Block
 from sklearn_sl.svm._newton import newton_step, stepped
 from sklearn_sl.svm._problem import Problem
 
-# Samples up to which blocks are in float64, and the solution is polished to rounding errors.
-EXACT, POLISHED = 2048, 512
+# Samples up to which blocks are in float64, and those up to which, with a tolerance that is not
+# larger than this, the solution is polished to rounding errors.
+EXACT, POLISHED, POLISHED_TOL = 2048, 512, 1e-3
 # The violation that polishing aims at, relative to the numbers that it is a difference of.
 POLISH, POLISH_ROUNDS = 1e-15, 30
 # Steps per variable after which Newton steps help along, and from then on between them; how many
@@ -99,7 +100,7 @@ def solve(
     shrinking : bool
         Whether to leave out, for a while, the variables that violate nothing.
     polish : bool, default=None
-        Whether to go on to rounding errors; None does so for a few hundred samples.
+        Whether to go on to rounding errors; None does so where :func:`is_polished`.
     start : Solution or ndarray of shape (n,), default=None
         Where to start: feasible coefficients, with their gradient if it is known.
     watch : callable, default=None
@@ -119,6 +120,15 @@ def solve(
     with one_blas_thread():
         search.approach()
         return search.finish()
+
+
+def is_polished(n, tol):
+    """Return whether a problem of ``n`` samples is solved to rounding errors, which costs little.
+
+    From the default tolerance on, Newton's method has few steps left to take. A larger tolerance
+    asks for less than that.
+    """
+    return n <= POLISHED and tol <= POLISHED_TOL
 
 
 def polished_violation(problem, gram, b):
@@ -159,7 +169,7 @@ class Search:
         self._asked = watch or go_on
         self.ridge = problem.ridge
         self.used = np.flatnonzero(problem.lower < problem.upper)
-        self.polished = len(self.used) <= POLISHED if polish is None else polish
+        self.polished = is_polished(len(self.used), tol) if polish is None else polish
         self.n_iter, self.patience = 0, PATIENCE * len(self.used)
         moderate = 1e-15 < np.abs(gram.diagonal).max(initial=0) < 1e15
         self._plan(np.float32 if len(self.used) > EXACT and moderate else np.float64)
@@ -316,6 +326,12 @@ class Search:
         return rows[moved], moves[moved], inner[1]
 
     def _subtract(self, moved, moves, *, rough=False):
+        """Let the gradient follow the moves of some coefficients."""
+        if self._resident and len(self.used) == self.gram.n:
+            change = np.zeros(self.gram.n)
+            change[moved] = moves
+            self.v[self.block.rows] -= self.block.product(change)
+            return
         self.v -= self.gram.product(moved, moves, rough=rough)
         self.v[moved] -= self.ridge[moved] * moves
 

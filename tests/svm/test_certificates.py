@@ -10,7 +10,7 @@ from reference import svm as reference
 from scipy import optimize
 from sklearn.metrics.pairwise import linear_kernel, pairwise_kernels, rbf_kernel
 
-from sklearn_sl.svm import SVC, SVR, NotSeparableError
+from sklearn_sl.svm import SVC, SVR, MulticlassSVC, NotSeparableError
 
 TIGHT = 1e-9
 # What a violation of TIGHT leaves in the function, on data of the size of one.
@@ -762,3 +762,33 @@ def test_same_fit_twice_is_the_same_to_the_last_bit(rng):
     X, sign = two_classes(rng, n=60)
     first, second = (SVC(C=5.0).fit(X, sign).decision_function(X) for _ in range(2))
     np.testing.assert_allclose(first, second, **EXACT)
+
+
+class TestTolerance:
+    """``tol`` rules: it bounds the violation, and a larger one saves steps."""
+
+    @pytest.mark.parametrize("C", [1.0, 30.0])
+    @pytest.mark.parametrize("machine", [SVC, SVR, MulticlassSVC])
+    def test_a_larger_one_takes_fewer_steps(self, rng, machine, C):
+        X, sign = two_classes(rng, n=120)
+        y = sign + X[:, 1] if machine is SVR else sign
+        fits = [machine(C=C, tol=tol).fit(X, y) for tol in (0.3, 1e-1, 1e-3, 1e-8)]
+        violations = [np.max(fit.kkt_violation_) for fit in fits]
+        assert 1e-4 < violations[0] <= 0.3
+        assert 1e-6 < violations[1] <= 1e-1
+        assert violations[2] <= 1e-3 and violations[3] <= 1e-8
+        steps = [np.max(fit.n_iter_) for fit in fits]
+        # A Newton step may meet the last two tolerances at once.
+        assert steps[0] <= steps[1] < steps[2] <= steps[3]
+
+    def test_holds_for_every_pair_of_classes(self, rng):
+        X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, size=90)
+        rough, default = (SVC(tol=tol).fit(X, y) for tol in (0.1, 1e-3))
+        assert ((rough.kkt_violation_ > 1e-6) & (rough.kkt_violation_ <= 0.1)).all()
+        assert (default.kkt_violation_ < 1e-9).all()
+        assert (rough.n_iter_ < default.n_iter_).all()
+
+    def test_does_not_limit_exact_leave_one_out(self, rng):
+        X, sign = two_classes(rng, n=60)
+        errors = [SVC(tol=tol).fit(X, sign).loo_error(X, sign) for tol in (0.3, 1e-3)]
+        assert errors[0] == errors[1]
