@@ -497,6 +497,7 @@ def test_all_labelled_is_a_nearest_neighbour_rule(kernel, rng):
     assert (model.n_iter_, model.residual_) == (1, 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:y holds the text")
 @for_both_pairs
 def test_labels_of_text_are_all_labels(Ours, Theirs, rng):
     X, y = make_blobs(60, 2, centers=3, random_state=0)
