@@ -39,3 +39,24 @@ def all_estimators():
         },
         key=lambda item: item.__name__,
     )
+
+
+# The subpackages whose objects models consist of.
+MODELS = ("ensemble", "graph", "kernel_ridge", "kernels", "online", "svm", "tree")
+
+
+def classes_of_models():
+    """Return the classes that models may consist of: estimators, kernels, trees, states."""
+    packages = [importlib.import_module(f"sklearn_sl.{name}") for name in MODELS]
+    modules = [
+        importlib.import_module(info.name)
+        for package in packages
+        for info in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}.")
+    ]
+    return {
+        item
+        for module in modules
+        if module.__file__.endswith(".py")  # the objects of compiled modules are never stored
+        for item in vars(module).values()
+        if inspect.isclass(item) and item.__module__ == module.__name__
+    }

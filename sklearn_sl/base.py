@@ -9,10 +9,11 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
+from sklearn_sl._discovery import classes_of_models
 from sklearn_sl._sklearn import CallbackSupportMixin
 from sklearn_sl._state import check_state
 
-__all__ = ["EstimatorMixin"]
+__all__ = ["EstimatorMixin", "trusted_types"]
 
 
 class EstimatorMixin(CallbackSupportMixin):
@@ -106,6 +107,28 @@ def missing_labels(labels):
         for label in (labels if kinds else ())
         if type(label) in kinds and not (isinstance(label, Real) and label == label)
     ]
+
+
+def trusted_types():
+    """Return the types of this package that a model file may hold, for :func:`skops.io.load`.
+
+    skops loads no type that it does not know, unless it is told to trust it. These are all
+    classes that the models of this package consist of. They check what they are loaded
+    with: see :ref:`persistence`.
+
+    Returns
+    -------
+    names : list of str
+        The names of the types, sorted.
+
+    Examples
+    --------
+    >>> from sklearn_sl.base import trusted_types
+    >>> "sklearn_sl.tree._tree.Tree" in trusted_types()
+    True
+    """
+    mixins = {cls for cls in classes_of_models() if cls.__name__.endswith("Mixin")}
+    return sorted(f"{cls.__module__}.{cls.__name__}" for cls in classes_of_models() - mixins)
 
 
 def class_factors(class_weight, y, weight):
