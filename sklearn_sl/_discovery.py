@@ -5,8 +5,10 @@ import inspect
 import pkgutil
 
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import Kernel
 
 import sklearn_sl
+from sklearn_sl._state import CheckedState
 
 
 def public_modules():
@@ -53,10 +55,10 @@ def classes_of_models():
         for package in packages
         for info in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}.")
     ]
+    kinds = (BaseEstimator, Kernel, CheckedState)
     return {
         item
         for module in modules
-        if module.__file__.endswith(".py")  # the objects of compiled modules are never stored
         for item in vars(module).values()
-        if inspect.isclass(item) and item.__module__ == module.__name__
+        if inspect.isclass(item) and issubclass(item, kinds) and item.__module__ == module.__name__
     }

@@ -11,7 +11,7 @@ import inspect
 
 import numpy as np
 from sklearn import base, get_config
-from sklearn.utils import validation
+from sklearn.utils import _set_output, validation
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -61,6 +61,7 @@ __all__ = [
     "check_sample_weight",
     "fit_context",
     "make_sklearn_tree",
+    "refuse_dataframes",
     "validate_parameters",
     "with_callbacks",
 ]
@@ -152,6 +153,16 @@ def check_sample_weight(sample_weight, X, dtype=None):
     if not _WEIGHT_CHECK_KNOWS_ZEROS and not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weight
+
+
+def refuse_dataframes(transformer, what):
+    """Complain if data frames are wanted of a transformer that returns ``what``, a sparse one."""
+    wanted = _set_output._get_output_config("transform", transformer)["dense"]
+    if wanted != "default":
+        raise ValueError(
+            f"{type(transformer).__name__} cannot return {wanted} data frames. The transformer "
+            f"outputs a scipy sparse matrix, {what}: leave it at set_output(transform='default')."
+        )
 
 
 def make_sklearn_tree(tree):

@@ -127,8 +127,7 @@ def trusted_types():
     >>> "sklearn_sl.tree._tree.Tree" in trusted_types()
     True
     """
-    mixins = {cls for cls in classes_of_models() if cls.__name__.endswith("Mixin")}
-    return sorted(f"{cls.__module__}.{cls.__name__}" for cls in classes_of_models() - mixins)
+    return sorted(f"{cls.__module__}.{cls.__name__}" for cls in classes_of_models())
 
 
 def class_factors(class_weight, y, weight):

@@ -32,6 +32,8 @@ FAR = 10**8
 MOST_MEMORY = 3 * 2**30
 # What no damage may lead to; a crash and a hang end the process.
 FORBIDDEN = (MemoryError, SystemError, RecursionError)
+# Numbers that say how much work is wanted, as parameters do: a large one takes its time.
+AMOUNTS = {"n_draws", "n_modes", "n_jobs"}
 # The module is named: as a script it has another name.
 Case = collections.namedtuple("Case", "name pickled X y", module="_damage")
 
@@ -175,6 +177,7 @@ def cases(name, model, X, y, most=None):
         (f"{name}: {of} ({place}) {way}", place, change)
         for place, (of, value) in enumerate(numbers_of(model))
         for way, change in changes(value).items()
+        if of not in AMOUNTS
     ]
     if most is not None:
         ways = sorted(ways, key=lambda way: zlib.crc32(way[0].encode()))[:most]

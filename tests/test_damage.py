@@ -52,6 +52,11 @@ def table_with_categories():
     return X, y
 
 
+def bagged(tree):
+    """Return few trees on some of the features."""
+    return BaggingClassifier(tree, 3, max_features=0.7, random_state=0)
+
+
 def more_models():
     """Return ``{name: (model, X, y)}`` of models that the configurations do not have."""
     X, y = table_with_categories()
@@ -62,8 +67,8 @@ def more_models():
     advice, outcomes = np.random.default_rng(0).integers(2, size=(2, 30, 4)), np.arange(30) % 2
     models = {
         "tree with categories": (tree.fit(X, y), X, y),
-        "forest with categories": (RandomForestClassifier(3, **options).fit(X, y), X, y),
-        "bagged trees": (BaggingClassifier(tree, 3, max_features=2).fit(X, y), X, y),
+        "forest": (RandomForestClassifier(3, random_state=0).fit(X, y), X, y),
+        "bagged trees": (bagged(tree).fit(X, y), X, y),
         "boosted trees": (AdaBoostClassifier(tree, n_estimators=3).fit(X, y), X, y),
         "sparse vectors": (SVC().fit(sparse, labels), sparse, labels),
         "sparse trials": (KernelPerceptron().fit(sparse, labels), sparse, labels),

@@ -312,6 +312,10 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         self.margins_[rows] = self._votes(state, len(self.estimators_)).margins(codes)
         return self
 
+    def _check_state(self):
+        if "n_classes_" in vars(self) and self.n_classes_ != len(self.classes_):
+            raise ValueError(f"There are {len(self.classes_)} classes, not {self.n_classes_}.")
+
     def _round(self, state, member):
         """Fit a member and take it; return a reason to stop, or None."""
         answers = state.learner.fit(member, state.weights.mass)

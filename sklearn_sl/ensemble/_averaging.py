@@ -62,9 +62,14 @@ class AveragingMixin(OutOfBagMixin):
         return {name: v for name, v in super().__getstate__().items() if name != "_packed"}
 
     def _check_state(self):
-        if "estimators_" in vars(self):
-            # This fails if members do not go together.
-            self._packed = self._pack()
+        if "estimators_" not in vars(self):
+            return
+        if not hasattr(self, "estimators_features_"):
+            n_features = {member.n_features_in_ for member in self.estimators_}
+            if n_features != {self.n_features_in_}:
+                raise ValueError(f"Members know {n_features} features, not {self.n_features_in_}.")
+        # This fails if members do not go together.
+        self._packed = self._pack()
 
     # ------------------------------------------------------------ fitting
 

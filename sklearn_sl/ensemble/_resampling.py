@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._state import CheckedState, check_entries, check_number
 
 # The streams of random numbers of one seed.
 ROWS, FEATURES, COPIES = 0, 1, 2
@@ -119,7 +120,7 @@ def draw_features(seed, n_features, n_drawn, *, replace):
     return np.sort(rng.choice(n_features, n_drawn, replace=replace, shuffle=False))
 
 
-class Resampling:
+class Resampling(CheckedState):
     """How the members of an ensemble draw rows.
 
     Parameters
@@ -188,6 +189,15 @@ class Resampling:
         self.order = self._order(hashes)
         self.starts = self._starts(hashes[self.order])
         self.fingerprint = self._fingerprint(hashes)
+
+    def _check_state(self):
+        n_rows = check_number(self, "n_rows", 1, len(self.order))
+        check_entries(self.order, "order", 0, n_rows - 1)
+        if self.starts is not None:
+            check_entries(self.starts, "starts", 0, n_rows - 1)
+        total = n_rows if self.weight is None or not self.integral else int(self.weight.sum())
+        check_number(self, "size", total, total)
+        check_number(self, "n_draws", 1)
 
     def _count_draws(self, max_samples):
         if max_samples is None:

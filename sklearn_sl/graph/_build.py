@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
-from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context, refuse_dataframes
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import sparse_matrix
 from sklearn_sl.graph._neighbors import (
@@ -185,6 +185,8 @@ def weighted_graph(n, edges, weight, scale):
 
 # ---------------------------------------------------------------- the transformer
 
+GRAPH = "the weights of a graph, whose columns are the training samples"
+
 
 class GraphBuilder(
     EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
@@ -351,6 +353,7 @@ class GraphBuilder(
         adjacency : csr_array of shape (n_samples, n_samples)
             The symmetric weights of the edges.
         """
+        refuse_dataframes(self, GRAPH)
         return self.fit(X).graph_.copy()
 
     def transform(self, X):
@@ -371,6 +374,7 @@ class GraphBuilder(
             The weights, zero where there is no edge.
         """
         check_is_fitted(self)
+        refuse_dataframes(self, GRAPH)
         X = read_samples(self, X, reset=False)
         weights, vertex = self._attach(X)
         known = np.flatnonzero(vertex >= 0)

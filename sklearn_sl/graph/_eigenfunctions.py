@@ -28,6 +28,7 @@ from sklearn_sl._sklearn import (
     check_sample_weight,
     fit_context,
 )
+from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._vertices import check_target, label_codes
@@ -515,6 +516,15 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """Set the probabilities of the training samples."""
         self.label_distributions_ = self._probabilities(X)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+
+    def _check_state(self):
+        if "bin_centers_" not in vars(self):
+            return
+        largest = np.finfo(np.float64).max
+        for name in ("mean_", "components_", "bin_centers_"):
+            check_entries(getattr(self, name), name, -largest, largest)
+        if not (np.diff(self.bin_centers_[:, :2]) > 0).all():
+            raise ValueError("bin_centers_ must increase.")
 
     def _hats(self, X):
         """Return the shares of the bin centres at a block of samples."""

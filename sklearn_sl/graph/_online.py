@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
+from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._build import GraphBuilder, read_samples
@@ -61,7 +62,7 @@ def relative_weights(W):
     return relative
 
 
-class Grounded:
+class Grounded(CheckedState):
     """The equations ``L x = b`` at the ``free`` vertices of a graph, zero at all others.
 
     ``solver`` is "lu", "cg", or "auto", which becomes one of these. Factors are made when they are
@@ -78,6 +79,11 @@ class Grounded:
 
     def __getstate__(self):
         return {**vars(self), "_factor": None}
+
+    def _check_state(self):
+        n = len(check_shape(self, "free", (None,), np.intp))
+        check_sparse(self, "within", (n, n))
+        check_shape(self, "degree", (n,))
 
     def _is_easy(self):
         """Return whether a factor is had in a moment."""
@@ -135,7 +141,7 @@ class Grounded:
 # ---------------------------------------------------------------- the interpolant
 
 
-class Component:
+class Component(CheckedState):
     """The interpolant on a connected graph, from its first label on.
 
     Labels that are settled are boundary values: ``base`` is the interpolant of these alone, and
@@ -167,6 +173,14 @@ class Component:
         self.labels = np.empty((room, self.base.shape[1]))
         self.coef = np.empty_like(self.labels)
         self.whiten = np.zeros((room, room))
+
+    def _check_state(self):
+        n = self.W.shape[0]
+        check_sparse(self, "W", (n, n))
+        check_shape(self, "place", (n,), np.int64)
+        check_entries(self.system.free, "free", 0, n - 1)
+        size = check_number(self, "size", 0, len(self.block))
+        check_entries(self.block[:size], "block", 0, n - 1)
 
     def copy(self):
         """Return a copy; what never changes is shared."""
@@ -258,7 +272,7 @@ class Component:
         return np.flatnonzero(self.place != NEW)
 
 
-class Interpolant:
+class Interpolant(CheckedState):
     """The interpolant on any graph: zero where no label has been met in the component."""
 
     def __init__(self, W, n_columns, solver):
@@ -271,6 +285,12 @@ class Interpolant:
         self.local -= self.start[self.component]
         self.parts = {}
         self.fresh = set()
+
+    def _check_state(self):
+        n = self.W.shape[0]
+        check_sparse(self, "W", (n, n))
+        for name in ("order", "local", "component"):
+            check_entries(getattr(self, name), name, 0, n - 1)
 
     def copy(self):
         """Return a copy; components are copied when they are to be changed."""

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import CheckedState
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
@@ -335,7 +336,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         return np.stack(votes, axis=1)
 
 
-class Ancestors:
+class Ancestors(CheckedState):
     """All weight vectors that there were: the first one, the steps, and the age of each.
 
     A vector is as old as the trials that it was right in, plus one for the mistake that made it.
@@ -345,6 +346,13 @@ class Ancestors:
     def __init__(self, first):
         self.first, self.age = first, 0
         self.rows, self.steps, self.ages = [], [], []
+
+    def _check_state(self):
+        n_steps = sum(map(len, self.steps))
+        if sum(part.shape[0] for part in self.rows) != n_steps or len(self.ages) != n_steps + 1:
+            raise ValueError(f"There must be rows and ages for {n_steps} steps.")
+        for part in filter(sp.issparse, self.rows):
+            part.check_format(full_check=True)
 
     def copy(self):
         """Return ancestors that can be added to alone."""

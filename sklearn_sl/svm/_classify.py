@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import StrOptions, fit_context
+from sklearn_sl._state import check_entries
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import SupportVectorMixin, as_stored
@@ -96,6 +97,13 @@ class ClassificationMixin(SupportVectorMixin):
         self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
         self.dual_coef_ = as_stored(dual[:, support], X)
         self.intercept_ = intercept
+
+    def _check_state(self):
+        if "n_support_" in vars(self):
+            n_vectors = self.dual_coef_.shape[1]
+            check_entries(self.n_support_, "n_support_", 0, n_vectors)
+            if self.n_support_.sum() != n_vectors:
+                raise ValueError(f"n_support_ must sum to the {n_vectors} support vectors.")
 
     def _pair_values(self, X):
         """Return the values of the machines of all pairs at validated samples."""

@@ -110,6 +110,8 @@ class Tree(CheckedState):
         self._check_subsets(self.surrogates["subset"], "surrogates")
 
     def _check_shapes(self):
+        if np.shape(self.n_categories) != (self.n_features,):
+            raise ValueError(f"n_categories must have an entry for {self.n_features} features.")
         n = check_shape(self, "children_left", (None,), np.int64).size
         if n == 0:
             raise ValueError("A tree must have a node.")

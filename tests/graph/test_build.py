@@ -293,3 +293,14 @@ def test_distances_that_overflow_are_refused():
 def test_complete_graph_of_too_many_samples_is_refused_at_once():
     with pytest.raises(ValueError, match="GiB"):
         complete_graph(np.zeros((10**6, 1)))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_data_frames_of_a_graph_are_refused(container, rng):
+    X = rng.normal(size=(9, 2))
+    builder = GraphBuilder(n_neighbors=3).fit(X).set_output(transform=container)
+    message = rf"cannot return {container} data frames.*weights of a graph.*transform='default'"
+    for ask in (builder.transform, builder.fit_transform):
+        with pytest.raises(ValueError, match=message):
+            ask(X)
+    assert builder.set_output(transform="default").transform(X).shape == (9, 9)
