@@ -22,9 +22,16 @@ class CheckedState:
 
 
 def check_state(owner):
-    """Let an object look through its state; whatever it stumbles over is damage."""
+    """Look through sparse matrices, and let an object look through the rest of its state.
+
+    Whatever they stumble over is damage.
+    """
     try:
-        owner._check_state()
+        for name, part in vars(owner).items():
+            if hasattr(part, "indptr"):
+                check_indices(part, name)
+        if hasattr(owner, "_check_state"):
+            owner._check_state()
     except Exception as error:
         raise ValueError(
             f"The model is damaged: the state of a {type(owner).__name__} is not valid. {error} "
@@ -78,5 +85,13 @@ def check_sparse(owner, name, shape):
     matrix = getattr(owner, name)
     if len(matrix.shape) != len(shape) or not all(map(fits, matrix.shape, shape)):
         raise ValueError(f"{name} must be of the shape {shape}, not {matrix.shape}.")
-    matrix.check_format(full_check=True)
+    check_indices(matrix, name)
     return matrix
+
+
+def check_indices(matrix, name):
+    """Complain of a compressed sparse matrix with indices outside of it."""
+    indptr = matrix.indptr
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any():  # SciPy does not look if the last one is zero
+        raise ValueError(f"The rows of the sparse matrix {name} must follow one another.")
+    matrix.check_format(full_check=True)

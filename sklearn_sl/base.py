@@ -41,8 +41,7 @@ class EstimatorMixin(CallbackSupportMixin):
                 stacklevel=2,
             )
         super().__setstate__(state)
-        if hasattr(self, "_check_state"):
-            check_state(self)
+        check_state(self)
 
 
 def read_labels(y):

@@ -103,8 +103,6 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
             raise ValueError(f"There must be {n_vectors} vectors.")
         if self.kernel_ is None:
             check_entries(self._ids, "_ids", 0, self.n_features_in_ - 1)
-        elif sp.issparse(self._vectors):
-            self._vectors.check_format(full_check=True)
 
     def _fit_passes(self, X, codes, max_iter):
         if self._precomputed:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._sklearn import Interval, StrOptions
-from sklearn_sl._state import CheckedState
+from sklearn_sl._state import CheckedState, check_indices
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online import _sweeps
@@ -352,7 +352,7 @@ class Ancestors(CheckedState):
         if sum(part.shape[0] for part in self.rows) != n_steps or len(self.ages) != n_steps + 1:
             raise ValueError(f"There must be rows and ages for {n_steps} steps.")
         for part in filter(sp.issparse, self.rows):
-            part.check_format(full_check=True)
+            check_indices(part, "rows")
 
     def copy(self):
         """Return ancestors that can be added to alone."""
