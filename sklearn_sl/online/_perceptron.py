@@ -1,6 +1,5 @@
 """The perceptron, with the account that its theorem speaks of."""
 
-import copy
 from numbers import Integral, Real
 
 import numpy as np
@@ -348,15 +347,18 @@ class Ancestors(CheckedState):
         self.rows, self.steps, self.ages = [], [], []
 
     def _check_state(self):
-        n_steps = sum(map(len, self.steps))
-        if sum(part.shape[0] for part in self.rows) != n_steps or len(self.ages) != n_steps + 1:
-            raise ValueError(f"There must be rows and ages for {n_steps} steps.")
-        for part in filter(sp.issparse, self.rows):
-            check_indices(part, "rows")
+        parts = (self.rows, self.steps, self.ages)
+        if len({sum(part.shape[0] for part in each) for each in parts}) > 1:
+            raise ValueError("There must be as many rows, steps and ages.")
+        for part in self.rows:
+            if hasattr(part, "indptr"):
+                check_indices(part, "rows")
 
     def copy(self):
         """Return ancestors that can be added to alone."""
-        return copy.copy(self)
+        other = object.__new__(Ancestors)
+        vars(other).update(vars(self))
+        return other
 
     def add(self, X, wrong, steps):
         """Hear of some trials, which of them were mistakes, and their steps."""
