@@ -72,8 +72,8 @@ NOT_FOR_SUCH_DATA = {
     "WeightedMajority",
     "Winnow",
 }
-# Each trial of these costs the cube of the number of trials, or each pair of classes a machine.
-FEW_ROWS = {"MatrixCompletion": 60, "SwitchingMultitaskKernel": 60}
+# Each trial costs the cube of the number of trials; a search fits each pair of classes many times.
+FEW_ROWS = {"MatrixCompletion": 60, "SwitchingMultitaskKernel": 60, "SVCCV": 75, "SVRCV": 75}
 # One pass over few rows, each of which may be the last to change the model: scores are noisy.
 NOISY = 0.25
 STEADY = 0.12
@@ -210,6 +210,11 @@ def folded(model, data):
         return cross_val_predict(model, data.X, data.y, cv=cv)
 
 
+def tolerance(data):
+    """Return two standard errors of an accuracy of 0.8, in which two estimates may differ."""
+    return 2 * 0.4 * np.sqrt(2 / len(data.y))
+
+
 ENSEMBLES = [
     RandomForestClassifier(40, random_state=0),
     BaggingClassifier(n_estimators=40, random_state=0),
@@ -226,7 +231,7 @@ def test_out_of_bag_is_near_cross_validation(model, make):
     model = clone(model).set_params(oob_score=True).fit(data.X, data.y)
     predicted = folded(clone(model).set_params(oob_score=False), data)
     if is_classifier(model):
-        assert abs(model.oob_score_ - accuracy_score(data.y, predicted)) < 0.1
+        assert abs(model.oob_score_ - accuracy_score(data.y, predicted)) < tolerance(data)
     else:
         found = np.mean((model.oob_prediction_ - data.y) ** 2)
         np.testing.assert_allclose(found, mean_squared_error(data.y, predicted), rtol=0.5)
@@ -245,14 +250,11 @@ def test_out_of_bag_is_near_cross_validation(model, make):
 )
 def test_leave_one_out_is_near_cross_validation(model, make):
     data = suited(model, make)
-    if make is hundred_classes and isinstance(model, SVCCV):
-        rows = data.y < 10  # all pairs of a hundred classes take a while
-        data = data._replace(X=data.X[rows], y=data.y[rows])
     model = clone(model).fit(data.X, data.y)
     chosen = {"alphas": [model.alpha_]} if hasattr(model, "alpha_") else {"Cs": [model.C_]}
     predicted = folded(clone(model).set_params(**chosen), data)
     if is_classifier(model):
-        assert abs(model.best_score_ - accuracy_score(data.y, predicted)) < 0.12
+        assert abs(model.best_score_ - accuracy_score(data.y, predicted)) < tolerance(data)
         return
     error = mean_squared_error(data.y, predicted)
     if isinstance(model, SVRCV):  # whose score is the coefficient of determination
