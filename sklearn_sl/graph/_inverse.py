@@ -208,6 +208,18 @@ class LaplacianInverse:
         The resistance is the squared norm of ``inv(C)(e_p - e_q)`` for a factor ``C C' = L``: a sum
         of squares, in which nothing cancels.
         """
+        values = self._solved_pairs(rows, cols)
+        if self.direct:
+            # Nothing cancels in the sum, but the two columns may: then one end is grounded.
+            size = np.maximum(self._grounded_diagonal[rows], self._grounded_diagonal[cols])
+            doubtful = np.flatnonzero(values < LOST**2 * size)
+            for ground in np.unique(cols[doubtful]):
+                chosen = doubtful[cols[doubtful] == ground]
+                values[chosen] = self._resistances_to(ground, rows[chosen])
+        return values / self.unit
+
+    def _solved_pairs(self, rows, cols):
+        """Return the resistances between pairs in units of the largest weight."""
         values = np.empty(len(rows))
         for begin in range(0, len(rows), WIDTH):
             part = slice(begin, begin + WIDTH)
@@ -221,7 +233,21 @@ class LaplacianInverse:
                 values[part] = np.sum(self.factor.half_solve(B[self.free]) ** 2, axis=0)
             else:
                 values[part] = 0.0
-        return values / self.unit
+        return values
+
+    def _resistances_to(self, ground, vertices):
+        """Return the resistances from some vertices of a component to one, at a factor's cost.
+
+        They are the diagonal of the inverse without that vertex, in which all numbers are positive:
+        right to the last digits however much the weights differ.
+        """
+        free = np.flatnonzero(self.component == self.component[ground])
+        free = free[free != ground]
+        among, to_ground = self.W[free][:, free], degrees(self.W[:, [ground]])[free]
+        A = sp.csr_array(sp.diags_array(self.degree[free]) - among)
+        B = np.zeros((len(free), len(vertices)))
+        B[np.searchsorted(free, vertices), np.arange(len(vertices))] = 1
+        return np.sum(Factor(A, None, slack=to_ground).half_solve(B) ** 2, axis=0)
 
 
 def thin(A):

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,12 +12,14 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
-from sklearn_sl.graph._inverse import WIDTH, LaplacianInverse, settled_solution
+from sklearn_sl.graph._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
 # How many times larger weights of a sketched graph can be than others.
 SPREAD = 1e12
+# So many resistances that are lost in rounding errors are computed one by one in any case.
+MOST_LOST = 20_000
 # The part of the error of a sketch that is left to the linear solver.
 SOLVER_SHARE = 0.05
 
@@ -72,10 +75,10 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
     -----
     The sum of ``w r`` over the edges is the number of vertices minus that of the components.
 
-    The factorisation has pivots that are sums of positive numbers, so that weights may differ by
-    twenty orders of magnitude. Exact resistances of edges and of a few pairs then have at least
-    seven correct digits; those of all or many pairs are wrong by rounding errors of the largest
-    resistance of their component.
+    The factorisation has pivots that are sums of positive numbers, so that weights may differ by a
+    hundred orders of magnitude and more. Exact resistances have at least seven correct digits:
+    those that are small differences of large numbers are computed again without a difference, each
+    by a solve or by a factorisation of its own. Where these would be too many there is a warning.
 
     References
     ----------
@@ -175,6 +178,20 @@ def _from_columns(inverse, rows, cols):
         block = order[begins[places][0] : ends[places][-1]]
         number = np.searchsorted(vertices[places], rows[block])
         values[block] = own[rows[block]] + own[cols[block]] - 2 * X[cols[block], number]
+    lost = np.flatnonzero(values < LOST * np.maximum(own[rows], own[cols]))
+    values[lost] = _of_lost(inverse, rows[lost], cols[lost], values[lost])
+    return values
+
+
+def _of_lost(inverse, rows, cols, values):
+    """Return the resistances of pairs that are differences of far larger numbers."""
+    if len(rows) <= max(MOST_LOST, 10 * inverse.n_vertices):
+        return inverse.resistances_of_pairs(rows, cols)
+    warnings.warn(
+        f"{len(rows)} of the resistances are wrong by rounding errors of the far larger ones of "
+        "their component: ask for the edges, or for fewer pairs.",
+        stacklevel=4,
+    )
     return np.maximum(values, 0)
 
 
@@ -194,13 +211,20 @@ def _of_all(inverse, error, random_state):
 
 def _distances(inverse, K):
     """Turn a kernel matrix of all vertices into resistances, in place."""
-    own = np.diag(K).copy()
+    own, lost = np.diag(K).copy(), []
     for row in range(len(K)):  # both triangles alike, to the last bit
         K[row, row + 1 :] = own[row] + own[row + 1 :] - K[row, row + 1 :] - K[row + 1 :, row]
         K[row, row] = 0
+        if inverse.direct:
+            small = K[row, row + 1 :] < LOST * np.maximum(own[row], own[row + 1 :])
+            small &= inverse.component[row + 1 :] == inverse.component[row]
+            lost += [(row, row + 1 + other) for other in np.flatnonzero(small)]
         np.maximum(K[row], 0, out=K[row], where=np.arange(len(K)) > row)
         K[row, inverse.component != inverse.component[row]] = np.inf
         K[row + 1 :, row] = K[row, row + 1 :]
+    if lost:
+        rows, cols = np.array(lost).T
+        K[rows, cols] = K[cols, rows] = _of_lost(inverse, rows, cols, K[rows, cols])
     return K
 
 

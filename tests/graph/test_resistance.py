@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -489,6 +490,44 @@ def test_weak_bridges_and_what_is_behind_them_have_exact_resistances(bridge):
     np.testing.assert_allclose(effective_resistance(W, pairs), expected, rtol=1e-12)
     np.testing.assert_allclose(resistance_diameter(W), 1 / bridge + 0.4, rtol=1e-9)
     np.testing.assert_allclose(kirchhoff_index(W), 2 * 45 * 0.2 + 100 / bridge + 36, rtol=1e-9)
+
+
+def exact_resistance(W, p, q):
+    """Return the resistance between two vertices by elimination in rational numbers."""
+    weights = [[Fraction(float(w)) for w in row] for row in W.toarray()]
+    L = [
+        [sum(row) if i == j else -row[j] for j in range(len(row))] for i, row in enumerate(weights)
+    ]
+    keep = [i for i in range(n) if i not in (p, q)]
+    while keep:  # vertex by vertex, until the two are left, joined by one resistor
+        k = keep.pop()
+        rest = [*keep, p, q]
+        for i in rest:
+            factor = L[i][k] / L[k][k]
+            for j in rest:
+                L[i][j] -= factor * L[k][j]
+    return float(-1 / L[p][q])
+
+
+@pytest.mark.parametrize("orders", [20, 60, 120, 200])
+def test_weights_may_differ_by_any_orders_of_magnitude(rng, orders):
+    i, j = np.triu_indices(6, 1)
+    for _ in range(8):
+        W = graph_from_edges(np.column_stack([i, j]), 10 ** rng.uniform(-orders, 0, len(i)))
+        expected = [exact_resistance(W, p, q) for p, q in zip(i, j, strict=True)]
+        pairs = np.column_stack([i, j])
+        np.testing.assert_allclose(effective_resistance(W)[i, j], expected, rtol=1e-6)
+        np.testing.assert_allclose(effective_resistance(W, "all")[i, j], expected, rtol=1e-6)
+        np.testing.assert_allclose(effective_resistance(W, pairs), expected, rtol=1e-6)
+        np.testing.assert_allclose(effective_resistance(W, pairs[:1]), expected[:1], rtol=1e-6)
+
+
+def test_many_resistances_that_are_lost_are_warned_of(monkeypatch):
+    monkeypatch.setattr(_resistance, "MOST_LOST", 0)
+    W = sp.block_diag([clique(30), clique(30)]).tolil()
+    W[0, 30] = W[30, 0] = 1e-14
+    with pytest.warns(UserWarning, match="870 of the resistances"):
+        effective_resistance(as_graph(W), "all")
 
 
 def test_no_large_matrix_is_made_unless_it_is_asked_for(monkeypatch):
