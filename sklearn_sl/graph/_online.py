@@ -26,6 +26,8 @@ from sklearn_sl.theory._graphs import graph_cover_bound
 
 # Labels that are kept as equations; then the system of the vertices without a label is made anew.
 BLOCK = 96
+# Decimals of the interpolant that decide; rounding errors are in later ones.
+DIGITS = 10
 # Systems of so many vertices are factored in a moment, whatever the graph.
 FEW_VERTICES = 2000
 # So are those with hardly more ends of edges than a tree has, two for each vertex.
@@ -272,6 +274,11 @@ class Component(CheckedState):
         return np.flatnonzero(self.place != NEW)
 
 
+def with_ties(values):
+    """Return values between -1 and 1 without the digits that rounding errors may have changed."""
+    return np.round(values, DIGITS) + 0.0  # no negative zero
+
+
 class Interpolant(CheckedState):
     """The interpolant on any graph: zero where no label has been met in the component."""
 
@@ -406,7 +413,8 @@ class GraphOnlinePredictor(
 
     among all functions on the vertices that have the labels of the trials so far. Then it is told
     the label of ``v``. Before the first label of a connected component ``u`` is zero there, and
-    predicts nothing: the first trial of each component counts as a mistake. So does every tie.
+    predicts nothing: the first trial of each component counts as a mistake. So does every tie;
+    values are rounded to ten digits, so that it is no rounding error that decides one.
 
     **The theorem.** If a set of vertices is covered by ``N`` sets, none of which has two vertices
     with an effective resistance above ``rho`` between them, then with labels that agree with a
@@ -634,7 +642,7 @@ class GraphOnlinePredictor(
         answers = np.empty_like(signs)
         for row, vertex in enumerate(X[:, 0]):
             answers[row] = self._interpolant.trial(vertex, signs[row])
-        return answers, len(codes)
+        return with_ties(answers), len(codes)
 
     def _losses(self, answers, codes):
         return self._mistaken(answers, codes).astype(np.float64)
@@ -647,8 +655,8 @@ class GraphOnlinePredictor(
 
     def _scores(self, X):
         if _has_graph(self):
-            return self._interpolant.values()[X[:, 0]]
-        return self._at_queries(X)
+            return with_ties(self._interpolant.values()[X[:, 0]])
+        return with_ties(self._at_queries(X))
 
     def _read_query(self, X):
         if _has_graph(self):

@@ -428,3 +428,24 @@ def test_long_path_and_wide_grid_take_no_matrix_of_all_vertices(rng):
     np.testing.assert_allclose(
         iterated.decision_function(X), factored.decision_function(X), **ALGEBRA
     )
+
+
+@pytest.mark.parametrize("solver", ["lu", "cg"])
+def test_ties_are_mistakes_whatever_the_order_of_the_vertices(rng, solver):
+    # Chains whose weights are the same from both ends: the middle is exactly between them.
+    for _ in range(10):
+        half = rng.integers(2, 7)
+        weights = rng.uniform(0.1, 10, half)
+        chain = np.concatenate([weights, weights[::-1]])
+        n = len(chain) + 1
+        names = rng.permutation(n)
+        W = graph_from_edges(np.column_stack([names[:-1], names[1:]]), chain)
+        learner = GraphOnlinePredictor(graph=W, solver=solver, keep_losses=True)
+        asked = [[names[0]], [names[-1]], [names[half]]]
+        for last in (-1, 1):  # whichever it is, the answer was none
+            learner.fit(asked, [-1, 1, last])
+            assert learner.loss_curve_[2] == 1
+        other = GraphOnlinePredictor(graph=W, solver=solver).partial_fit(
+            asked[:2], [-1, 1], classes=[-1, 1]
+        )
+        assert other.decision_function([[names[half]]]) == 0

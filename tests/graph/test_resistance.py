@@ -495,9 +495,8 @@ def test_weak_bridges_and_what_is_behind_them_have_exact_resistances(bridge):
 def exact_resistance(W, p, q):
     """Return the resistance between two vertices by elimination in rational numbers."""
     weights = [[Fraction(float(w)) for w in row] for row in W.toarray()]
-    L = [
-        [sum(row) if i == j else -row[j] for j in range(len(row))] for i, row in enumerate(weights)
-    ]
+    n = len(weights)
+    L = [[sum(weights[i]) if i == j else -weights[i][j] for j in range(n)] for i in range(n)]
     keep = [i for i in range(n) if i not in (p, q)]
     while keep:  # vertex by vertex, until the two are left, joined by one resistor
         k = keep.pop()
