@@ -160,8 +160,9 @@ def refuse_dataframes(transformer, what):
     wanted = _set_output._get_output_config("transform", transformer)["dense"]
     if wanted != "default":
         raise ValueError(
-            f"{type(transformer).__name__} cannot return {wanted} data frames. The transformer "
-            f"outputs a scipy sparse matrix, {what}: leave it at set_output(transform='default')."
+            f"{type(transformer).__name__} cannot return {wanted} data frames: it returns {what}. "
+            "The transformer outputs a scipy sparse matrix. Leave it at "
+            "set_output(transform='default')."
         )
 
 

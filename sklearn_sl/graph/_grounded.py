@@ -23,8 +23,9 @@ from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import CALL, ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 
-# A small system is factorised: to the last digit, in no time.
-DIRECT_ORDER = 500
+# A small system is factorised: to the last digit, in no time. The factor of a larger one is looked
+# at before conjugate gradients are tried, up to some size or for few edges.
+DIRECT_ORDER, ANALYSED_ORDER = 500, 2000
 # Conjugate gradients are tried for so many iterations, unless there are so few edges for each
 # vertex that the graph is about a tree. If these are not enough, a factor is taken that costs no
 # more than so many of them.
@@ -139,7 +140,7 @@ class GroundedSystem:
     def _solve_auto(self, b, x, tols, max_iter):
         """Return the solver of choice, its iterations, and whether they were enough."""
         tried = 0
-        if self.n > DIRECT_ORDER and self.W.nnz > 2 * FEW_EDGES * self.n:
+        if self.n > ANALYSED_ORDER and self.W.nnz > 2 * FEW_EDGES * self.n:
             tried, converged = self._solve_cg(b, x, tols, min(TRIAL, max_iter))
             if converged:
                 return "cg", tried, True

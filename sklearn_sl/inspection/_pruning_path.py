@@ -74,7 +74,7 @@ class PruningPathDisplay:
     >>> model = DecisionTreeClassifierCV(rule="1se").fit(X, y)
     >>> display = PruningPathDisplay.from_estimator(model)
     >>> display.chosen
-    3
+    6
     >>> plt.show()
     """
 

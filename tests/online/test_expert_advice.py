@@ -539,8 +539,11 @@ def test_frozen_experts_survive_clones(classes):
     expert = FrozenEstimator(LogisticRegression().fit(X, y))
     model = clone(Hedge([expert], prefit=True)).fit(X, y)
     assert model.expert_losses_[0] == np.sum(expert.predict(X) != y)
+    fitted = LogisticRegression().fit(X, y)
+    other = clone(Hedge([fitted], prefit=True)).fit(X, y)
+    assert other.expert_losses_[0] == np.sum(fitted.predict(X) != y)
     with pytest.raises(NotFittedError):
-        clone(Hedge([LogisticRegression().fit(X, y)], prefit=True)).fit(X, y)
+        Hedge([LogisticRegression()], prefit=True).fit(X, y)
 
 
 def test_average_takes_the_probabilities_of_classifiers(classes):
