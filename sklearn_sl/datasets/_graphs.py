@@ -151,7 +151,7 @@ def adversarial_vertex_order(graph, y):
     ...     for trials in (np.arange(32), order)
     ... ]
     >>> mistakes
-    [2, 5]
+    [2, 6]
     """
     W, y = as_graph(graph), vector("y", y)
     if len(y) != W.shape[0] or not np.all(np.abs(y) == 1):
