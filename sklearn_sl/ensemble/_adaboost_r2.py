@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn_sl._sklearn import Options, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
-from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated, row_hashes
+from sklearn_sl.ensemble._resampling import MANY_COPIES, first_of_equal, repeated, row_hashes
 from sklearn_sl.ensemble._weak_learners import number_learner, numbers, read_samples
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor
@@ -326,8 +326,7 @@ class Contents:
             X = np.asarray(X, dtype=object).reshape(len(y), -1)
         hashes = row_hashes(X, y)
         self.order = np.argsort(hashes, kind="stable")
-        ordered = hashes[self.order]
-        self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        self.starts = first_of_equal(hashes[self.order])
 
 
 class NumberRounds(Rounds):

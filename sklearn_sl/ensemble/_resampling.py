@@ -229,7 +229,7 @@ class Resampling(CheckedState):
 
     def _starts(self, ordered):
         """Return where the rows of each content begin in the order; None if no row has a copy."""
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        starts = first_of_equal(ordered)
         return None if len(starts) == self.n_rows else starts.astype(self.order.dtype)
 
     @property
@@ -400,6 +400,11 @@ class Resampling(CheckedState):
         """Return the sums of numbers of the rows over those of each content, in the same order."""
         ordered = counts[self.order]
         return ordered if self.starts is None else np.add.reduceat(ordered, self.starts)
+
+
+def first_of_equal(ordered):
+    """Return the places of the first of equal numbers, which are neighbours."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 def hashed_uniform(base, numbers):

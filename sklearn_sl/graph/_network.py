@@ -112,6 +112,15 @@ class Network:
         return self._scale * x, False
 
 
+def potentials(order, factor, pivot, current):
+    """Return the potentials for currents into vertices that were taken out in this order."""
+    x = current[order]
+    _elimination.potentials(*factor, pivot, x)
+    potential = np.empty_like(x)
+    potential[order] = x
+    return potential
+
+
 class SampledFactor:
     """A sparse factor of about the matrix of a network; see ``_sampled_elimination.pyx``.
 
@@ -139,11 +148,7 @@ class SampledFactor:
 
     def solve(self, current):
         """Return about the potentials for currents into the vertices."""
-        x = current[self._order]
-        _elimination.potentials(*self._factor, self._pivot, x)
-        potential = np.empty_like(x)
-        potential[self._order] = x
-        return potential
+        return potentials(self._order, self._factor, self._pivot, current)
 
 
 class Elimination:
@@ -208,8 +213,4 @@ class Elimination:
 
     def solve(self, current):
         """Return the potentials for currents into the vertices."""
-        x = current[self._order]
-        _elimination.potentials(*self._factor, self._pivot, x)
-        potential = np.empty_like(x)
-        potential[self._order] = x
-        return potential
+        return potentials(self._order, self._factor, self._pivot, current)
