@@ -7,7 +7,6 @@ room that ``K`` leaves. ``K`` stays whole, so a residual can be computed, and a
 failed factorisation be tried again, without a second matrix.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy import linalg
 from scipy.linalg import LinAlgWarning
 
 from sklearn_sl import _cholesky
+from sklearn_sl._warnings import warn
 
 PANEL = 512
 # Work of one BLAS call, in multiplications: some 50 ms, so that Ctrl-C is heard.
@@ -319,11 +319,10 @@ def matmul(A, B):
 def report(solution):
     """Warn if the system could not be solved as it was given."""
     if solution.jitter:
-        warnings.warn(
+        warn(
             f"The kernel matrix plus alpha is numerically singular: {solution.jitter:.1e} was "
             "added to its diagonal (see jitter_). Increase alpha, or remove duplicated rows.",
             LinAlgWarning,
-            stacklevel=3,
         )
     elif solution.method == "indefinite":
         warn_indefinite()
@@ -331,10 +330,9 @@ def report(solution):
 
 def warn_indefinite():
     """Warn that a kernel is not positive semi-definite."""
-    warnings.warn(
+    warn(
         "The kernel matrix plus alpha is not positive definite, so the kernel is not positive "
         "semi-definite: the solution is a stationary point, not a minimum. Increase alpha or "
         "choose another kernel; gram_diagnostics tells more.",
         LinAlgWarning,
-        stacklevel=3,
     )

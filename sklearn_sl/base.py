@@ -1,6 +1,5 @@
 """The few protocol mixins that the estimators of the package share."""
 
-import warnings
 from numbers import Real
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn_sl import __version__
 from sklearn_sl._discovery import classes_of_models
 from sklearn_sl._sklearn import CallbackSupportMixin
 from sklearn_sl._state import check_state
+from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
@@ -32,13 +32,12 @@ class EstimatorMixin(CallbackSupportMixin):
         state = dict(state)
         pickled = state.pop("_sklearn_sl_version", "unknown")
         if pickled != __version__:
-            warnings.warn(
+            warn(
                 InconsistentVersionWarning(
                     estimator_name=type(self).__name__,
                     current_sklearn_version=f"sklearn_sl {__version__}",
                     original_sklearn_version=f"sklearn_sl {pickled}",
                 ),
-                stacklevel=2,
             )
         super().__setstate__(state)
         check_state(self)

@@ -1,6 +1,5 @@
 """What bagging and forests share: members that are fitted to resampled rows, and averaged."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
+from sklearn_sl._warnings import warn
 from sklearn_sl.ensemble._members import Narrator, in_turn, rows_of
 from sklearn_sl.ensemble._out_of_bag import OutOfBagMixin, group_codes, read_groups
 from sklearn_sl.ensemble._packed_trees import PackedTrees, features_of
@@ -131,9 +131,8 @@ class AveragingMixin(OutOfBagMixin):
                 f"len(estimators_)={len(old['estimators_'])} when warm_start==True"
             )
         if n_more == 0:
-            warnings.warn(
+            warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
-                stacklevel=5,
             )
         return old
 
@@ -391,15 +390,14 @@ class AveragedTargetsMixin:
         return np.mean((as_columns(y) - answers) ** 2, axis=1)
 
 
-def read_targets(y, *, dtype=None, stacklevel=2):
+def read_targets(y, *, dtype=None):
     """Return validated targets; a single column becomes one dimension, with a warning."""
     y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
     if y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
             "y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=stacklevel,
         )
         return y[:, 0]
     return y

@@ -377,7 +377,7 @@ class BaggingClassifier(
         self.voting = voting
 
     def _encode_targets(self, y):
-        return self._encode_classes(column_or_1d(read_targets(read_labels(y), stacklevel=6)))
+        return self._encode_classes(column_or_1d(read_targets(read_labels(y))))
 
     def predict(self, X, **params):
         """Predict the classes of samples.
@@ -665,7 +665,7 @@ class BaggingRegressor(
         self.verbose = verbose
 
     def _encode_targets(self, y):
-        return self._encode_numbers(read_targets(y, dtype=np.float64, stacklevel=6))
+        return self._encode_numbers(read_targets(y, dtype=np.float64))
 
     def predict(self, X, **params):
         """Predict the targets of samples.

@@ -421,7 +421,7 @@ class RandomForestClassifier(
         return tags
 
     def _encode_targets(self, y):
-        y = self._encode_classes(read_targets(read_labels(y), stacklevel=6))
+        y = self._encode_classes(read_targets(read_labels(y)))
         self.n_outputs_ = len(self._class_names)
         return y
 
@@ -737,7 +737,7 @@ class RandomForestRegressor(
         return tags
 
     def _encode_targets(self, y):
-        y = self._encode_numbers(read_targets(y, dtype=np.float64, stacklevel=6))
+        y = self._encode_numbers(read_targets(y, dtype=np.float64))
         self.n_outputs_ = self._n_targets or 1
         return y
 

@@ -1,6 +1,5 @@
 """What the rows that a member did not draw say about an ensemble, at no further fit."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from sklearn_sl._search import call_scorer
 from sklearn_sl._sklearn import StrOptions
 from sklearn_sl._threads import in_order
+from sklearn_sl._warnings import warn
 from sklearn_sl.ensemble._packed_trees import features_of
 from sklearn_sl.ensemble._resampling import Resampling, row_hashes
 from sklearn_sl.ensemble._shared_trees import shares_columns
@@ -70,10 +70,9 @@ class OutOfBagMixin:
         self.oob_curve_ = tally.curve()
         known = np.flatnonzero(tally.n_answers)
         if len(known) < len(rows):
-            warnings.warn(
+            warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were "
                 "used to compute any reliable OOB estimates.",
-                stacklevel=5,
             )
         means = tally.total[known] / tally.n_answers[known, None]
         self._set_out_of_bag_answers(answers_of_rows(resampling, rows[known], means))

@@ -8,7 +8,6 @@ is at most ``e a`` in every place is wrong by at most ``e h / g`` there. With ``
 is the number of steps that the random walk takes on average until it is held.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._threads import one_blas_thread
+from sklearn_sl._warnings import warn
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import CALL, ScaledMatrix
@@ -122,12 +122,11 @@ class GroundedSystem:
         else:
             n_iter, converged = getattr(self, f"_solve_{solver}")(sides, x, tols, max_iter)
         if not converged:
-            warnings.warn(
+            warn(
                 f"The {solver} solver stopped after {n_iter} iterations with a relative residual "
                 f"above tol={tol:g}: increase max_iter or tol (residual_ and error_bound_ tell "
                 "how good the solution is).",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return Solution(x[:, :-1], self._bound_hitting(x[:, -1]), solver, n_iter)
 

@@ -4,7 +4,6 @@ Small graphs and planar-like ones are factorised. The others, whose factors woul
 are left as they are and solved with by conjugate gradients.
 """
 
-import warnings
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._warnings import warn
 from sklearn_sl.graph._adjacency import degrees
 from sklearn_sl.graph._descent import TINY, ScaledMatrix
 from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Limits, pattern_within
@@ -259,10 +259,9 @@ def settled_solution(scaled, B, tol, max_iter=20_000):
     """Return the solution for columns ``B``, wrong by about ``tol`` in the norm of the energy."""
     X, _, settled = scaled.settle(B, tol, max_iter)
     if not settled:
-        warnings.warn(
+        warn(
             f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or "
             "its weights differ very much; method='exact' factorises its Laplacian.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return X

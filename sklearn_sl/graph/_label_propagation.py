@@ -1,6 +1,5 @@
 """Label propagation and label spreading as scikit-learn has them, solved instead of iterated."""
 
-import warnings
 from math import sqrt
 from numbers import Integral, Real
 
@@ -19,6 +18,7 @@ from sklearn.utils.validation import (
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._vertices import _texts, check_target, label_codes, warn_of_text_mark
@@ -73,7 +73,7 @@ class PropagationMixin:
         X = validate_data(self, X, accept_sparse="csr")
         check_consistent_length(X, y)
         y = column_or_1d(as_label_array(y), warn=True)
-        warn_of_text_mark(y, stacklevel=5)
+        warn_of_text_mark(y)
         # No text equals -1: all samples with labels of text are labelled.
         self.classes_, codes = label_codes(y, unlabelled=None if "-1" in _texts(y) else -1)
         labelled = codes >= 0
@@ -87,11 +87,10 @@ class PropagationMixin:
         self._set_distributions(normalised(solution.F))
         self.residual_, self.n_iter_ = solution.residual, solution.n_iter
         if not solution.converged:
-            warnings.warn(
+            warn(
                 f"max_iter={self.max_iter} was reached without convergence: the residual is "
                 f"{solution.residual:.1e}, tol={self.tol:.1e}. Increase max_iter.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return self
 
@@ -103,12 +102,11 @@ class PropagationMixin:
         self.transduction_ = self.classes_[np.argmax(F, axis=1)]
         n_without = np.count_nonzero(self.component_without_label_)
         if n_without:
-            warnings.warn(
+            warn(
                 f"{n_without} samples are tied to no label by affinities: they get the shares of "
                 "the classes among the labels (see component_without_label_). Decrease gamma or "
                 "increase n_neighbors to tie them.",
                 UserWarning,
-                stacklevel=6,
             )
 
     def _affinities(self, X):

@@ -1,7 +1,5 @@
 """Labels of vertices learned one by one: interpolation of least energy, trial by trial."""
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import linkage
@@ -13,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._build import GraphBuilder, read_samples
@@ -131,11 +130,10 @@ class Grounded(CheckedState):
             )
             x[:, k] = found[:, 0]
             if not converged:
-                warnings.warn(
+                warn(
                     "Conjugate gradients have not converged: the weights of the edges differ too "
                     'much. Try solver="lu".',
                     ConvergenceWarning,
-                    stacklevel=2,
                 )
         return x
 

@@ -16,7 +16,6 @@ potentials ``v`` of a resistor network and their currents. The currents are a fl
 the given labels, so each step has bounds from both sides for free.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -27,6 +26,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._sklearn import Interval, Progress, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import as_graph, edge_list
 from sklearn_sl.graph._network import Network
@@ -78,16 +78,15 @@ class PHarmonic:
     moved: float
     n_iter: int
 
-    def warn_unless(self, tol, stacklevel):
+    def warn_unless(self, tol):
         """Warn if the energy or the values are not within the tolerance."""
         if self.relative_gap > tol or self.moved**2 > tol:
-            warnings.warn(
+            warn(
                 f"After {self.n_iter} linear systems the relative duality gap is "
                 f"{self.relative_gap:.2g}, and the last step moved a vertex by {self.moved:.2g}; "
                 f"tol={tol:g} asks for the first and the square of the second. Increase max_iter "
                 "or tol, or take a p that is nearer to 2.",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
 
 
@@ -501,7 +500,7 @@ def _p_resistance(W, p, a, b, tol, max_iter):
     values = np.zeros(W.shape[0])
     values[a] = 1.0
     solution = p_harmonic(W, values, labelled, p, tol=tol, max_iter=max_iter)
-    solution.warn_unless(tol, stacklevel=5)
+    solution.warn_unless(tol)
     with np.errstate(over="ignore", under="ignore"):
         return float(np.exp(-solution.log_energy))
 
@@ -715,7 +714,7 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
                     solution = p_harmonic(
                         W, values, labelled, self.p, tol=self.tol, max_iter=self.max_iter
                     )
-                    solution.warn_unless(self.tol, stacklevel=6)
+                    solution.warn_unless(self.tol)
                     solutions.append(solution)
         return solutions
 

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._warnings import warn
 from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
 from sklearn_sl.graph._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 
@@ -187,10 +187,9 @@ def _of_lost(inverse, rows, cols, values):
     """Return the resistances of pairs that are differences of far larger numbers."""
     if len(rows) <= max(MOST_LOST, 10 * inverse.n_vertices):
         return inverse.resistances_of_pairs(rows, cols)
-    warnings.warn(
+    warn(
         f"{len(rows)} of the resistances are wrong by rounding errors of the far larger ones of "
         "their component: ask for the edges, or for fewer pairs.",
-        stacklevel=4,
     )
     return np.maximum(values, 0)
 

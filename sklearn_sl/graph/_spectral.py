@@ -1,6 +1,5 @@
 """Two clusters of a graph by the second eigenvector of its Laplacian."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import degrees, edge_list
 from sklearn_sl.graph._factor import Factor, Pattern
@@ -509,11 +509,10 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
         with Progress(self, name="step", total=None) as progress:
             pair = second_eigenpair(W, size, self.solver, self.max_iter, progress)
         if pair.residual > self.tol:
-            warnings.warn(
+            warn(
                 f"The second eigenvector has a residual of {pair.residual:.1e}, above "
                 f'tol={self.tol:.1e}: increase max_iter, or use solver="lu".',
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self.residual_, self.n_iter_ = pair.residual, pair.n_iter
         self.threshold_ = choose_threshold(W, size, pair.vector, self.threshold)

@@ -8,7 +8,6 @@ does not matter.
 """
 
 import copy
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -27,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._adjacency import as_graph, check_weights
 from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
@@ -181,16 +181,14 @@ def _texts(y):
     return {label for label in y if isinstance(label, str)} if y.dtype.kind == "O" else set()
 
 
-def warn_of_text_mark(y, stacklevel):
+def warn_of_text_mark(y):
     """Warn if text looks like -1, the mark of samples without a label; "-1" and "1" are classes."""
     texts = _texts(y)
     if "-1" in texts and not texts <= {"-1", "1", "+1"}:
-        warnings.warn(
+        warn(
             'y holds the text "-1", which is a class as any other. If it is to mark samples '
             "without a label, it must be the number -1, which an array of text makes text of: pass "
             "y as an array of dtype=object.",
-            UserWarning,
-            stacklevel=stacklevel,
         )
 
 
@@ -205,7 +203,7 @@ def _marked(y, unlabelled):
         return nothing
     mark = -1 if _is_auto(unlabelled) else unlabelled
     if _is_auto(unlabelled):
-        warn_of_text_mark(y, stacklevel=6)
+        warn_of_text_mark(y)
     elif not isinstance(mark, str | bytes) and str(mark) in _texts(y):
         raise ValueError(
             f"y holds the text {str(mark)!r}, but unlabelled={mark!r} is a number, which marks no "
@@ -218,11 +216,9 @@ def _marked(y, unlabelled):
         return np.array([isinstance(label, Real) and np.isnan(label) for label in y])
     marked = np.asarray(y == mark, dtype=bool)
     if _is_auto(unlabelled) and marked.any() and np.all(y[~marked] == 1) and not marked.all():
-        warnings.warn(
+        warn(
             "The only labels are -1 and 1, which are taken as two classes. If -1 marks samples "
             "without a label here, set unlabelled=-1; if it is a class, unlabelled=None.",
-            UserWarning,
-            stacklevel=5,
         )
         return nothing
     return marked
@@ -468,12 +464,10 @@ def flag_unreached(vertices):
     unreached = vertices.unreached_samples
     if unreached.any():
         n_components = len(np.unique(vertices.component[~vertices.reached]))
-        warnings.warn(
+        warn(
             f"{n_components} connected component(s) of the graph, with {unreached.sum()} of "
             f"{len(unreached)} samples, have no label: they get the mean of all labels (see "
             "component_without_label_). More neighbours, or a graph with a spanning tree, such as "
             'GraphBuilder(("knn", "mst")), would connect them.',
-            UserWarning,
-            stacklevel=4,
         )
     return unreached

@@ -1,6 +1,5 @@
 """Kernel ridge regression and classification."""
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram, precision
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge import _solvers
 from sklearn_sl.kernel_ridge._expansion import (
@@ -99,12 +99,11 @@ class KernelRidgeMixin(KernelExpansionMixin):
             options |= {"max_iter": self.max_iter, "tol": self.tol, "progress": progress}
             fit = _solvers.solve_cg(*problem, **options)
         if fit.residual_norm.max() > self.tol:
-            warnings.warn(
+            warn(
                 f"Conjugate gradients stopped after {fit.n_iter} steps at a relative residual of "
                 f"{fit.residual_norm.max():.1e}, above tol={self.tol:.1e}: increase max_iter or "
                 "alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return X[rows], fit
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl._state import check_entries, check_number, check_shape
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.online import _literals
 from sklearn_sl.online._finite import ClassAnswersMixin, dense
@@ -132,12 +132,11 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
 def _warn_unless_optimal(what, found, method, max_nodes):
     """Say that an exact search came to no end; ``found`` is a cover or a disjunction."""
     if method == "exact" and not found.optimal:
-        warnings.warn(
+        warn(
             f"max_nodes={max_nodes} did not suffice to find the smallest {what}: the best one that "
             f"was found has the size {len(found[0])}, and at least {found.lower_bound} is needed. "
             'Allow for more nodes, or choose method="greedy".',
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 
@@ -574,12 +573,11 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_nodes_ = np.array([disjunction.n_nodes for disjunction in found])
         self.consistent_ = not self.n_uncovered_.any()
         if self.method == "exact" and not self.optimal_.all():
-            warnings.warn(
+            warn(
                 f"max_nodes={self.max_nodes} did not suffice to find the smallest disjunction: "
                 f"there are {[len(literals) for literals in self.literals_]} literals, and at "
                 f"least {self.lower_bound_} are needed.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

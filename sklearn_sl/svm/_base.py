@@ -1,7 +1,6 @@
 """What the support vector machines share: their parameters, kernels and certificates."""
 
 import threading
-import warnings
 from contextlib import contextmanager
 from numbers import Integral, Real
 
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
 from sklearn_sl._threads import blas_threads_for
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import encode_checked, gram_product, holds_text_or_sets
 from sklearn_sl.kernels._dot import Linear
@@ -121,13 +121,12 @@ class SupportVectorMixin(KernelMachineMixin):
         self.converged_ = all(s.converged for s in solutions)
         self.fit_status_ = 0 if self.converged_ else 1
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"SMO stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) at a KKT "
                 f"violation of {self.kkt_violation_.max():.2e}, above tol={self.tol:.2e}; the "
                 f"duality gap is {self.duality_gap_.max():.2e}. Scale the features "
                 "(StandardScaler), reduce C, or increase max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _keep_support(self, X, kernel, support):

@@ -1,7 +1,6 @@
 """Support vector machines that choose ``C`` and the kernel by cross-validation."""
 
 import threading
-import warnings
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +26,7 @@ from sklearn_sl._search import (
 )
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import in_order
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin, class_factors
 from sklearn_sl.svm._classify import ClassificationMixin, pairs_of
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram
@@ -204,12 +204,11 @@ class SearchMixin(KernelSearchMixin):
 
     def _warn_of_unsolved(self, unsolved, total):
         if unsolved:
-            warnings.warn(
+            warn(
                 f"SMO stopped at max_iter={self.max_iter}, above tol={self.tol:.2e}, in some of "
                 f"the {total} fits of the search. Scale the features (StandardScaler), leave out "
                 "the largest C, or increase max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
 

@@ -38,7 +38,6 @@ References
    problem. Opsearch 11, 123-130.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +46,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length
 
 from sklearn_sl._threads import one_blas_thread
+from sklearn_sl._warnings import warn
 
 # Added to the diagonal, in units of the largest diagonal entry of the centred matrix.
 RIDGE = 1e-14
@@ -207,22 +207,20 @@ def hinge_path(
         _follow(walk, points, C_max * problem.scale)
     breakpoints, beta, intercept = points.arrays()
     if breakpoints[-1] < C_max:
-        warnings.warn(
+        warn(
             f"The path came from C={C_min:g} to C={breakpoints[-1]:g} and not to C={C_max:g} "
             f"with {len(breakpoints)} breakpoints. Increase max_breakpoints.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     dual_coef = np.zeros((len(breakpoints), len(y)))
     dual_coef[:, used] = beta
     violation = kkt_violation(K, y, dual_coef, intercept, breakpoints[:, None] * weight)
     if violation.max() > ACCEPTABLE:
-        warnings.warn(
+        warn(
             f"The optimality conditions are violated by up to {violation.max():.1e} on the path: "
             "C times the matrix is too large for double precision, or the matrix is not positive "
             "semi-definite. Decrease C_max or scale the features.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return HingePath(breakpoints, dual_coef, intercept, violation)
 
@@ -377,11 +375,10 @@ class _Walk:
         while self.position < 1 and self.moves < last:
             self.move(1.0)
         if self.position < 1:
-            warnings.warn(
+            warn(
                 f"The first solution was not found in {MOVES_PER_SAMPLE * len(self.y)} moves: "
                 "the path begins at an approximation, see kkt_violation.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.position = C
 

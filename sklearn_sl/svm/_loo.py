@@ -6,7 +6,6 @@ some do not, they are exchanged between the two states until all optimality cond
 systems are small and solved side by side; the few that do not settle are retrained by SMO.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, pairwise
 
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import one_blas_thread
+from sklearn_sl._warnings import warn
 from sklearn_sl.kernels._base import slices
 from sklearn_sl.svm._gram import MatrixGram, SubGram
 from sklearn_sl.svm._problem import Problem, margin_problem
@@ -200,12 +200,11 @@ class Resident:
         for batch in slices(len(left), max(1, BATCH // self.n)):
             values[left[batch]] = self._batch_without(left[batch])
         if self.unsolved:
-            warnings.warn(
+            warn(
                 f"SMO stopped before the violation was {self.tol:.1e} for {self.unsolved} of the "
                 "left-out samples, whose values are approximate. Scale the features "
                 "(StandardScaler) or reduce C.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return self._as_given(values)
 

@@ -1,6 +1,5 @@
 """The class-sensitive support vector machine: all classes in one problem."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import (
     diagonal,
@@ -288,13 +288,12 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         self.converged_ = bool(self.kkt_violation_ <= self.tol)
         self.n_iter_ = max(1, -(-ascent.steps // ascent.n))
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} passes with a violation of "
                 f"{self.kkt_violation_:.1e}, above tol={self.tol:.1e}, and a duality gap of "
                 f"{self.duality_gap_:.1e} at an objective of {self.primal_objective_:.3e}: "
                 "increase max_iter, scale the features, or reduce C.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def decision_function(self, X):

@@ -1,12 +1,12 @@
 """The solutions of a support vector classifier for many values of ``C``."""
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._warnings import warn
 from sklearn_sl.svm._classify import SVC
 from sklearn_sl.svm._gram import whole_matrix
 from sklearn_sl.svm._hinge_path import AT_BOUND, HingePath, hinge_path
@@ -318,14 +318,13 @@ def _warn_of_unsolved(Cs, solutions, machine):
     if not unsolved:
         return
     C, worst = max(unsolved, key=lambda pair: pair[1].violation)
-    warnings.warn(
+    warn(
         f"SMO stopped before the end for {len(unsolved)} of {len(Cs)} values of C "
         f"(max_iter={machine.max_iter}). At C={C:g} the KKT violation is {worst.violation:.2e}, "
         f"above tol={machine.tol:.2e}, and the duality gap "
         f"{worst.primal_objective - worst.dual_objective:.2e}. Scale the features "
         "(StandardScaler), leave out the largest C, or increase max_iter.",
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

@@ -1,0 +1,86 @@
+"""Parts of the package import those below them only, in the order of doc/design.rst."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sklearn_sl
+
+ROOT = Path(sklearn_sl.__file__).parent
+# From the bottom to the top; the parts of one line know nothing of each other.
+LAYERS = [
+    {"__init__"},
+    {"_memory", "_warnings", "_docstrings", "_state"},
+    {"_threads"},
+    {"_sklearn", "_slices"},
+    {"_linalg", "_rows", "_scoring"},
+    {"base"},
+    {"_folds", "_spectrum", "theory"},
+    {"_laplacians"},
+    {"kernels"},
+    {"_kernel_machine"},
+    {"_kernel_search", "online", "tree"},
+    {"kernel_ridge", "svm", "ensemble", "graph"},
+    {"datasets"},
+    {"inspection", "_discovery"},
+    {"_compare"},
+    {"__main__"},
+]
+LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
+SOURCES = sorted(path for end in ("py", "pyx", "pxd") for path in ROOT.rglob(f"*.{end}"))
+
+
+def part_of(path):
+    """Return the part of the package that a source file belongs to."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_parts(path):
+    """Yield the part and the line of each import of this package in a source file."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        words = line.split()
+        if words[:1] != ["from"] and words[:1] != ["import"] and words[:1] != ["cimport"]:
+            continue
+        name = words[1] if len(words) > 1 else ""
+        if name == "sklearn_sl":
+            # ``from sklearn_sl import a, b``: modules, but for the version.
+            names = line.partition(" import ")[2].replace("(", "").replace(",", " ").split()
+            yield from ((name, number) for name in names if (ROOT / f"{name}.py").exists())
+        elif name.startswith("sklearn_sl."):
+            yield name.split(".")[1], number
+
+
+def lines_outside_of_docstrings(path):
+    """Return the numbers of the lines of a Python file that are no part of a docstring."""
+    text = path.read_text()
+    numbers = set(range(1, len(text.splitlines()) + 1))
+    if path.suffix != ".py":
+        return numbers
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            numbers -= set(range(node.lineno, node.end_lineno + 1))
+    return numbers
+
+
+def test_every_part_has_a_layer():
+    assert {part_of(path) for path in SOURCES} == set(LEVEL)
+
+
+@pytest.mark.parametrize("part", sorted(LEVEL))
+def test_part_imports_only_what_is_below(part):
+    above = [
+        f"{path.relative_to(ROOT)}:{number} imports {other}"
+        for path in SOURCES
+        if part_of(path) == part
+        for other, number in imported_parts(path)
+        if number in lines_outside_of_docstrings(path)
+        if other != part and LEVEL[other] >= LEVEL[part]
+    ]
+    assert not above, "\n".join(above)
+
+
+def test_design_shows_the_order():
+    design = (ROOT.parent / "doc" / "design.rst").read_text()
+    rows = ["  ".join(sorted(layer)) for layer in reversed(LAYERS[1:])]
+    assert "\n".join(f"    {row}" for row in rows) in design
