@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Interval, StrOptions
-from sklearn_sl.kernels._base import added_up, holds_text_or_sets
+from sklearn_sl.kernels._base import holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
 
 

@@ -11,19 +11,18 @@ ROOT = Path(sklearn_sl.__file__).parent
 # From the bottom to the top; the parts of one line know nothing of each other.
 LAYERS = [
     {"__init__"},
-    {"_memory", "_warnings", "_docstrings", "_state"},
-    {"_threads"},
-    {"_sklearn", "_slices"},
-    {"_linalg", "_rows", "_scoring"},
-    {"base"},
-    {"_folds", "_spectrum", "theory"},
+    {"_docstrings", "_memory", "_rows", "_scoring", "_state", "_warnings"},
+    {"_discovery", "_threads"},
+    {"_sklearn"},
+    {"_cholesky", "base", "theory"},
+    {"_folds", "_linalg"},
+    {"_spectrum"},
     {"_laplacians"},
     {"kernels"},
     {"_kernel_machine"},
     {"_kernel_search", "online", "tree"},
-    {"kernel_ridge", "svm", "ensemble", "graph"},
-    {"datasets"},
-    {"inspection", "_discovery"},
+    {"ensemble", "graph", "kernel_ridge", "svm"},
+    {"datasets", "inspection"},
     {"_compare"},
     {"__main__"},
 ]
@@ -33,7 +32,7 @@ SOURCES = sorted(path for end in ("py", "pyx", "pxd") for path in ROOT.rglob(f"*
 
 def part_of(path):
     """Return the part of the package that a source file belongs to."""
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+    return path.relative_to(ROOT).parts[0].partition(".")[0]
 
 
 def imported_parts(path):

@@ -6,9 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
     clone,
     is_classifier,
 )
@@ -17,12 +14,13 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from sklearn_sl._search import call_scorer
+from sklearn_sl._rows import row_hashes
+from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl._sklearn import StrOptions
 from sklearn_sl._threads import in_order
 from sklearn_sl._warnings import warn
 from sklearn_sl.ensemble._packed_trees import features_of
-from sklearn_sl.ensemble._resampling import Resampling, row_hashes
+from sklearn_sl.ensemble._resampling import Resampling
 from sklearn_sl.ensemble._shared_trees import shares_columns
 
 
@@ -117,9 +115,10 @@ class OutOfBagMixin:
         if callable(self.oob_score):
             return self.oob_score(y, predictions)
         if isinstance(self.oob_score, str):
-            kind = ClassifierAnswers if is_classifier(self) else RegressorAnswers
-            known = kind(predictions, answers, getattr(self, "classes_", None))
-            return call_scorer(get_scorer(self.oob_score), known, y, weight)
+            known = KnownRegressor(predictions)
+            if is_classifier(self):
+                known = KnownClassifier(predictions, self.classes_, probabilities=answers)
+            return score_of(get_scorer(self.oob_score), known, y, weight)
         metric = accuracy_score if is_classifier(self) else r2_score
         return metric(y, predictions, sample_weight=weight)
 
@@ -311,7 +310,7 @@ def group_codes(groups, X, used):
     if groups is None:
         return None
     if isinstance(groups, str):
-        groups = row_hashes(X, np.zeros(X.shape[0]))
+        groups = row_hashes(X)
     elif used is not None:
         groups = groups[used]
     return np.unique(groups, return_inverse=True)[1]
@@ -390,30 +389,3 @@ class Tally:
             standard_error=error,
             coverage=coverage,
         )
-
-
-class OutOfBagAnswers(BaseEstimator):
-    """Stands in for a fitted estimator before a scorer: it knows its answers."""
-
-    def __init__(self, predictions, answers, classes):
-        self.predictions, self.answers, self.classes = predictions, answers, classes
-
-    def predict(self, X):
-        """Return the predictions, whatever ``X`` is."""
-        return self.predictions
-
-
-class RegressorAnswers(RegressorMixin, OutOfBagAnswers):
-    """The answers of a regressor."""
-
-
-class ClassifierAnswers(ClassifierMixin, OutOfBagAnswers):
-    """The answers of a classifier."""
-
-    @property
-    def classes_(self):
-        return self.classes
-
-    def predict_proba(self, X):
-        """Return the shares, whatever ``X`` is."""
-        return self.answers

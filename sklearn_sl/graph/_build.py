@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._rows import added_up, row_hashes
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, refuse_dataframes
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._adjacency import sparse_matrix
@@ -30,10 +31,8 @@ from sklearn_sl.graph._neighbors import (
     origin_of,
     pair_lengths,
     paired_lengths,
-    row_keys,
 )
 from sklearn_sl.graph._spanning_tree import spanning_tree
-from sklearn_sl.kernels._base import added_up
 
 METHODS = ("knn", "mutual_knn", "ball", "mst", "shortest_path_tree", "complete")
 WEIGHTS = ("binary", "exponential", "gaussian")
@@ -413,7 +412,7 @@ class GraphBuilder(
         )
         self.graph_ = weighted_graph(X.shape[0], edges, self.weight, self.scale_)
         self.X_fit_ = X
-        keys = row_keys(X)
+        keys = row_hashes(X)
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order], order
         self._n_features_out = X.shape[0]
@@ -461,7 +460,7 @@ class GraphBuilder(
     def _equal_rows(self, X):
         """Return which training sample each row is equal to, or -1."""
         keys, order = self._keys
-        place = np.minimum(np.searchsorted(keys, row_keys(X)), len(keys) - 1)
+        place = np.minimum(np.searchsorted(keys, row_hashes(X)), len(keys) - 1)
         differ = X != self.X_fit_[order[place]]
         same = differ.sum(axis=1) == 0 if sp.issparse(differ) else ~differ.any(axis=1)
         return np.where(np.asarray(same).ravel(), order[place], -1)

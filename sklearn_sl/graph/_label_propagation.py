@@ -16,13 +16,14 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._vertices import _texts, check_target, label_codes, warn_of_text_mark
-from sklearn_sl.kernels._base import added_up, flush, gram, row_blocks
+from sklearn_sl.kernels._base import flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import Gaussian
 

@@ -74,25 +74,6 @@ def in_format_of(known, X):
     return type(known)(X) if sp.issparse(known) else X.toarray()
 
 
-def row_keys(X):
-    """Return a number for each row: equal ones for equal rows, others for most others."""
-    factors = np.random.RandomState(0).randint(2**63, size=X.shape[1], dtype=np.uint64)
-    if sp.issparse(X):
-        terms = np.cumsum(_mixed_bits(X.data) * factors[X.indices], dtype=np.uint64)
-        terms = np.append(np.uint64(0), terms)
-        return terms[X.indptr[1:]] - terms[X.indptr[:-1]]
-    keys, step = np.empty(len(X), dtype=np.uint64), max(BLOCK // max(X.shape[1], 1), 1)
-    for start in range(0, len(X), step):
-        keys[start : start + step] = _mixed_bits(X[start : start + step]) @ factors
-    return keys
-
-
-def _mixed_bits(values):
-    """Return the bits of numbers as whole numbers, whose last bits are not all zeros."""
-    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # zeros have no sign
-    return bits ^ (bits >> np.uint64(32))
-
-
 def origin_of(X):
     """Return what to subtract from samples, such that products of them tell them apart."""
     if sp.issparse(X) or np.ptp(X, axis=0).max() * FAR > np.abs(X).max():

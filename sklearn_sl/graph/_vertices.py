@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
@@ -90,36 +91,6 @@ class Vertices:
     def unreached_samples(self):
         """Return which samples are in a component without a label."""
         return (self.vertex >= 0) & ~self.reached[np.maximum(self.vertex, 0)]
-
-
-def distinct_rows(X):
-    """Return one row of each kind in the order of their content, and the kind of each row."""
-    if sp.issparse(X):
-        return _distinct_sparse_rows(X)
-    order = np.argsort(X[:, 0], kind="stable")
-    ties = X[order[1:], 0] == X[order[:-1], 0]
-    if not ties.any():
-        kind = np.empty(len(order), dtype=np.intp)
-        kind[order] = np.arange(len(order))
-        return order, kind
-    order = np.lexsort(X.T[::-1])
-    new = np.append(True, np.any(X[order[1:]] != X[order[:-1]], axis=1))
-    kind = np.empty(len(order), dtype=np.intp)
-    kind[order] = np.cumsum(new) - 1
-    return order[new], kind
-
-
-def _distinct_sparse_rows(X):
-    X = X.copy()
-    X.eliminate_zeros()
-    bounds = list(zip(X.indptr[:-1], X.indptr[1:]))
-    keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
-    first = {}
-    for row, key in enumerate(keys):
-        first.setdefault(key, row)
-    ranked = {key: rank for rank, key in enumerate(sorted(first))}
-    chosen = np.array([first[key] for key in ranked], dtype=np.intp)
-    return chosen, np.array([ranked[key] for key in keys], dtype=np.intp)
 
 
 def scaled_by_mass(W, mass):

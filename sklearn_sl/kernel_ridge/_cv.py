@@ -7,13 +7,9 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, precision
+from sklearn_sl._kernel_search import KernelSearchMixin
 from sklearn_sl._linalg import warn_indefinite
-from sklearn_sl._search import (
-    ClassifierAnswers,
-    KernelSearchMixin,
-    RegressorAnswers,
-    call_scorer,
-)
+from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl._sklearn import Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge._expansion import (
@@ -363,11 +359,9 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
             weights = None if weight is None else weight[rows]
             if self.alpha_per_target:
                 columns = zip(predictions.T, y.reshape(len(y), -1)[rows].T)
-                return [
-                    call_scorer(scorer, RegressorAnswers(None, p), t, weights) for p, t in columns
-                ]
-            answers = RegressorAnswers(None, predictions.reshape(y[rows].shape))
-            return call_scorer(scorer, answers, y[rows], weights)
+                return [score_of(scorer, KnownRegressor(p), t, weights) for p, t in columns]
+            known = KnownRegressor(predictions.reshape(y[rows].shape))
+            return score_of(scorer, known, y[rows], weights)
 
         return score
 
@@ -548,7 +542,7 @@ class KernelRidgeClassifierCV(
 
         def score(decisions, rows):
             decisions = squeezed(decisions, decisions.shape[1] == 1)
-            answers = ClassifierAnswers(decisions, self._classes_of(decisions), self.classes_)
-            return call_scorer(scorer, answers, y[rows], None if weight is None else weight[rows])
+            known = KnownClassifier(self._classes_of(decisions), self.classes_, decisions=decisions)
+            return score_of(scorer, known, y[rows], None if weight is None else weight[rows])
 
         return score

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_sl._search import GramMatrices
+from sklearn_sl._kernel_search import GramMatrices
 from sklearn_sl._spectrum import Spectrum, check_spectrum_memory
 from sklearn_sl.kernels._dot import Linear
 

@@ -17,7 +17,8 @@ from scipy import linalg
 
 from sklearn_sl import _linalg
 from sklearn_sl._memory import check_memory
-from sklearn_sl.kernels._base import encode, gram, gram_blocks, n_rows
+from sklearn_sl._rows import n_rows
+from sklearn_sl.kernels._base import encode, gram, gram_blocks
 
 
 @dataclass

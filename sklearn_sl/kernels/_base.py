@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
 
+from sklearn_sl._rows import added_up, n_rows, slices
 from sklearn_sl._threads import blas_threads_for, for_each
 
 # The side of a square tile, 2 MB of float64, that stays in a core's second-level cache.
@@ -177,14 +178,6 @@ def check_vectors(X, kernel):
     return X
 
 
-def added_up(X):
-    """Return ``X`` with each entry of a sparse matrix stored once, as norms are sums over these."""
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
 def holds_text_or_sets(X):
     """Return whether ``X`` is a sequence of strings, bytes or sets, judged by its first item."""
     if hasattr(X, "ndim"):
@@ -196,20 +189,10 @@ def holds_text_or_sets(X):
     )
 
 
-def n_rows(X):
-    """Return the number of samples of an encoded input."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
 def result_type(*inputs):
     """Return float32 if every input is float32, and float64 otherwise."""
     single = all(getattr(X, "dtype", None) == np.float32 for X in inputs)
     return np.dtype(np.float32 if single else np.float64)
-
-
-def slices(n, step):
-    """Return slices that cut ``n`` items into pieces of ``step``."""
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def row_blocks(n, width):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
+from sklearn_sl._rows import n_rows
 from sklearn_sl.kernels._base import (
     Kernel,
     check_vectors,
@@ -13,7 +14,6 @@ from sklearn_sl.kernels._base import (
     gram_and_gradient,
     gram_blocks,
     holds_text_or_sets,
-    n_rows,
     resolve,
     tiles,
 )

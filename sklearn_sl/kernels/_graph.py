@@ -6,7 +6,8 @@ from scipy.special import ive
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.validation import check_array
 
-from sklearn_sl.kernels._base import APART, slices
+from sklearn_sl._rows import slices
+from sklearn_sl.kernels._base import APART
 from sklearn_sl.kernels._path_tree import Positions
 from sklearn_sl.kernels._structured import StructuredKernel, check_real
 

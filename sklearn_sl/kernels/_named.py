@@ -5,7 +5,8 @@ import scipy.sparse as sp
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from sklearn_sl.kernels._base import Kernel, check_vectors, n_rows, resolve, slices
+from sklearn_sl._rows import n_rows, slices
+from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
 from sklearn_sl.kernels._compose import Normalized
 from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid

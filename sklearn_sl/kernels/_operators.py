@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.gaussian_process import kernels as gp
 
+from sklearn_sl._rows import n_rows
 from sklearn_sl.kernels._base import (
     Kernel,
     check_vectors,
@@ -11,7 +12,6 @@ from sklearn_sl.kernels._base import (
     flush,
     gram_and_gradient,
     input_kind,
-    n_rows,
     raise_to,
     result_type,
     tiles,

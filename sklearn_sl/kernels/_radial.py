@@ -8,7 +8,8 @@ from scipy.special import gammaln, kve
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.extmath import row_norms
 
-from sklearn_sl.kernels._base import Kernel, flush, n_rows
+from sklearn_sl._rows import n_rows
+from sklearn_sl.kernels._base import Kernel, flush
 from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._dot import positive

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy import linalg
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, as_objects, check_symmetric_gram
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._threads import blas_threads_for
@@ -16,7 +17,6 @@ from sklearn_sl.kernels._base import (
     finite_or_explain,
     gram_product,
     pair_values,
-    slices,
 )
 from sklearn_sl.online import _kernel_sweeps
 from sklearn_sl.online._linear import ClassScoresMixin

@@ -10,9 +10,9 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._rows import GOLDEN, row_hashes, scramble
 from sklearn_sl._sklearn import Progress, check_sample_weight, fit_context
 from sklearn_sl.base import class_factors
-from sklearn_sl.ensemble._resampling import row_hashes, scramble
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import (
     BIAS,
@@ -35,7 +35,6 @@ PLACES_PER_ROW = 10
 MOST_COUNTED = 2**53
 MOST_KEPT = 2**24
 MOST_TOGETHER = 2**20
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class PassesMixin:

@@ -9,8 +9,7 @@ from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sklearn_sl._search import call_scorer
-from sklearn_sl.ensemble._out_of_bag import ClassifierAnswers, RegressorAnswers
+from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl.online._protocol import OnlineMixin
 
 METHODS = ("predict", "predict_proba", "decision_function")
@@ -253,8 +252,11 @@ def _score(estimator, scoring, y, answers, method):
     predictions = labels[answers.argmax(axis=1)] if method == "predict_proba" else answers
     if scoring is None:
         return float((accuracy_score if labels is not None else r2_score)(y, predictions))
-    kind = RegressorAnswers if labels is None else ClassifierAnswers
-    return float(call_scorer(get_scorer(scoring), kind(predictions, answers, labels), y, None))
+    known = KnownRegressor(predictions)
+    if labels is not None:
+        shares = answers if method == "predict_proba" else None
+        known = KnownClassifier(predictions, labels, probabilities=shares)
+    return float(score_of(get_scorer(scoring), known, y))
 
 
 def online_to_batch(estimator, X, y, *, method="random", classes=None, random_state=None):

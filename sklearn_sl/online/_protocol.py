@@ -8,10 +8,10 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
 from sklearn_sl.base import read_labels
-from sklearn_sl.kernels._base import added_up
 from sklearn_sl.online._parameters import ParametersMixin, stream_context
 from sklearn_sl.online._rows import dense_rows, sparse_rows
 

@@ -16,14 +16,9 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import ParameterGrid
 
 from sklearn_sl._kernel_machine import check_symmetric_gram
+from sklearn_sl._kernel_search import GramMatrices, KernelSearchMixin
 from sklearn_sl._memory import available_memory
-from sklearn_sl._search import (
-    ClassifierAnswers,
-    GramMatrices,
-    KernelSearchMixin,
-    RegressorAnswers,
-    call_scorer,
-)
+from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl._warnings import warn
@@ -104,7 +99,7 @@ class SearchMixin(KernelSearchMixin):
     """The search of :class:`SVCCV` and :class:`SVRCV`.
 
     A subclass gives ``_machines(data, fold)``, the functions that return the problem of each of
-    its machines for a ``C``; ``_answers(data, fold, values)``, what the machines with these values
+    its machines for a ``C``; ``_known(data, fold, values)``, what the machines with these values
     at the tested samples say; and ``_weight_of(data, trained)``, the weights in a fold.
     """
 
@@ -168,8 +163,8 @@ class SearchMixin(KernelSearchMixin):
 
     def _score(self, scorer, data, fold, values):
         weight = None if data.score_weight is None else data.score_weight[fold.tested]
-        answers = self._answers(data, fold, values)
-        return call_scorer(scorer, answers, data.y[fold.tested], weight)
+        known = self._known(data, fold, values)
+        return score_of(scorer, known, data.y[fold.tested], weight)
 
     def _results(self, data, candidates, folds, Cs, tasks):
         """Yield the results of the tasks in their order, by as many threads as the user wants."""
@@ -669,13 +664,13 @@ class SVCCV(EstimatorMixin, SearchMixin, ClassificationMixin, ClassifierMixin, B
         pairs = combinations(present, 2)
         return [partial(problem_at, first=first, second=second) for first, second in pairs]
 
-    def _answers(self, data, fold, values):
+    def _known(self, data, fold, values):
         present = np.unique(data.target[fold.weight > 0])
         if len(present) == 2:  # the machine of two classes is positive for the second
             values = -values
         winners = present[self._winners(values, len(present))]
         scores = self._scores(values, len(present))
-        return ClassifierAnswers(scores, self.classes_[winners], self.classes_[present])
+        return KnownClassifier(self.classes_[winners], self.classes_[present], decisions=scores)
 
 
 class SVRCV(EstimatorMixin, SearchMixin, RegressionMixin, RegressorMixin, BaseEstimator):
@@ -932,5 +927,5 @@ class SVRCV(EstimatorMixin, SearchMixin, RegressionMixin, RegressorMixin, BaseEs
     def _machines(self, data, fold):
         return [lambda C: self._tube(data.target, C * fold.weight)]
 
-    def _answers(self, data, fold, values):
-        return RegressorAnswers(None, values[:, 0])
+    def _known(self, data, fold, values):
+        return KnownRegressor(values[:, 0])

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_sl._rows import slices
 from sklearn_sl._threads import for_each
 from sklearn_sl.kernels._base import (
     diagonal,
@@ -15,7 +16,6 @@ from sklearn_sl.kernels._base import (
     gram_product,
     guarded_tiles,
     share_out,
-    slices,
 )
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _smo

@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
-from sklearn_sl.kernels._base import slices
 from sklearn_sl.svm._gram import MatrixGram, SubGram
 from sklearn_sl.svm._problem import Problem, margin_problem
 from sklearn_sl.svm._solver import Search, Solution

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
@@ -20,7 +21,6 @@ from sklearn_sl.kernels._base import (
     guarded_tiles,
     result_type,
     share_out,
-    slices,
     tile_slices,
 )
 from sklearn_sl.kernels._dot import Linear

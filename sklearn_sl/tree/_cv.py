@@ -12,7 +12,8 @@ from sklearn.base import (
 )
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from sklearn_sl._search import call_scorer, splits_of
+from sklearn_sl._folds import splits_of
+from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin, as_label_array
@@ -211,8 +212,8 @@ class FoldScores:
             for k in range(nodes.shape[1]):
                 if over():
                     return
-                answers = model._answers_at(tree, nodes[:, k])
-                self.scores[some.start + k] = call_scorer(scorer, answers, truth, weight)
+                known = model._known_at(tree, nodes[:, k])
+                self.scores[some.start + k] = score_of(scorer, known, truth, weight)
 
 
 def blocks(n, width):
@@ -235,35 +236,6 @@ def cp_table(path, training_loss, loss, squared_loss, weight):
     table["xerror"] = loss / root_loss
     table["xstd"] = np.sqrt(np.maximum(squared_loss - loss**2 / weight, 0)) / root_loss
     return table[::-1]
-
-
-class TreeAnswers(BaseEstimator):
-    """Stands in for a tree before a scorer: it knows its predictions."""
-
-    def __init__(self, predictions, shares=None, classes=None):
-        self.predictions = predictions
-        self.shares = shares
-        self.classes = classes
-
-    def predict(self, X):
-        """Return the predictions, whatever ``X`` is."""
-        return self.predictions
-
-
-class RegressionAnswers(RegressorMixin, TreeAnswers):
-    """The answers of a regression tree."""
-
-
-class ClassAnswers(ClassifierMixin, TreeAnswers):
-    """The answers of a classification tree."""
-
-    @property
-    def classes_(self):
-        return self.classes
-
-    def predict_proba(self, X):
-        """Return the shares of the classes, whatever ``X`` is."""
-        return self.shares
 
 
 class DecisionTreeClassifierCV(
@@ -512,10 +484,10 @@ class DecisionTreeClassifierCV(
             return self.classes_[codes[:, 0]]
         return np.stack([names[code] for names, code in zip(self.classes_, codes.T)], axis=1)
 
-    def _answers_at(self, tree, nodes):
+    def _known_at(self, tree, nodes):
         shares = tree.value[nodes]
         shares = shares[:, 0] if tree.n_outputs == 1 else list(shares.swapaxes(0, 1))
-        return ClassAnswers(self._answers(tree)[nodes], shares, self.classes_)
+        return KnownClassifier(self._answers(tree)[nodes], self.classes_, probabilities=shares)
 
 
 class DecisionTreeRegressorCV(
@@ -727,8 +699,8 @@ class DecisionTreeRegressorCV(
     def _decode(self, values):
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _answers_at(self, tree, nodes):
-        return RegressionAnswers(self._answers(tree)[nodes])
+    def _known_at(self, tree, nodes):
+        return KnownRegressor(self._answers(tree)[nodes])
 
 
 # As for the trees themselves: scikit-learn's plot_tree and export_text take them.

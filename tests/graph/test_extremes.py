@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from conftest import ALGEBRA
 
+from sklearn_sl._rows import row_hashes
 from sklearn_sl.graph import (
     EigenfunctionClassifier,
     GraphBuilder,
@@ -31,7 +32,6 @@ from sklearn_sl.graph import (
     vertex_resistance,
 )
 from sklearn_sl.graph._descent import ScaledMatrix
-from sklearn_sl.graph._neighbors import row_keys
 
 NAN = np.nan
 
@@ -277,9 +277,9 @@ def test_deviations_whose_squares_vanish_are_none():
 
 def test_keys_of_rows_differ_where_rows_do():
     X = np.indices((40, 40, 3)).reshape(3, -1).T.astype(float)
-    assert len(np.unique(row_keys(X))) == len(X)
-    np.testing.assert_array_equal(row_keys(sp.csr_array(X)), row_keys(X))
-    np.testing.assert_array_equal(row_keys(-0.0 * X), row_keys(0.0 * X))
+    assert len(np.unique(row_hashes(X))) == len(X)
+    np.testing.assert_array_equal(row_hashes(sp.csr_array(X)), row_hashes(X))
+    np.testing.assert_array_equal(row_hashes(-0.0 * X), row_hashes(0.0 * X))
 
 
 # ---------------------------------------------------------------- errors

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from conftest import ALGEBRA
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+from sklearn_sl._rows import n_rows
 from sklearn_sl.kernels import (
     Anova,
     Composed,
@@ -27,7 +28,7 @@ from sklearn_sl.kernels import (
     TruncatedExponential,
     _pairs,
 )
-from sklearn_sl.kernels._base import encode, n_rows, pair_values
+from sklearn_sl.kernels._base import encode, pair_values
 from sklearn_sl.kernels._named import PairwiseFunction
 
 VECTOR_KERNELS = [

@@ -25,7 +25,7 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
-from sklearn_sl import _search
+from sklearn_sl import _kernel_search
 from sklearn_sl.kernels import Gaussian, Linear
 from sklearn_sl.svm import SVC, SVR, _cv
 from sklearn_sl.svm._cv import SVCCV, SVRCV
@@ -192,7 +192,7 @@ def test_scorer_without_weights_is_refused_if_there_are_weights():
         return -mean_absolute_error(y, estimator.predict(X))
 
     assert SVRCV(2, scoring=score).fit(X, y).best_score_ < 0
-    with pytest.raises(ValueError, match="scorer must take sample_weight"):
+    with pytest.raises(ValueError, match="sample_weight was given, but the scorer"):
         SVRCV(2, scoring=score).fit(X, y, sample_weight=np.ones(len(y)))
 
 
@@ -238,13 +238,13 @@ def test_precomputed_and_sparse_samples_give_the_same_search():
 
 def test_distances_are_computed_once_for_all_folds_and_kernels(monkeypatch):
     calls = []
-    original = _search.negated_squared_distances
+    original = _kernel_search.negated_squared_distances
 
     def spy(*args, **kwargs):
         calls.append(args)
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(_search, "negated_squared_distances", spy)
+    monkeypatch.setattr(_kernel_search, "negated_squared_distances", spy)
     SVCCV(CS, kernel_grid=GAMMAS).fit(*two_classes())
     assert len(calls) == 1
 

@@ -1,21 +1,18 @@
-"""What the searches over kernels share: candidates, Gram matrices, folds, scorers."""
-
-from inspect import signature
+"""What the searches over kernels share: the kernels of a grid, Gram matrices and folds."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
-from sklearn.utils.multiclass import type_of_target
+from sklearn.model_selection import ParameterGrid
 
+from sklearn_sl._folds import fold_positions, splits_of
 from sklearn_sl._kernel_machine import check_symmetric_gram
+from sklearn_sl._rows import n_rows
 from sklearn_sl._threads import for_each
-from sklearn_sl.kernels._base import encode, gram, n_rows, tile_slices
+from sklearn_sl.kernels._base import encode, gram, tile_slices
 from sklearn_sl.kernels._distances import negated_squared_distances
 from sklearn_sl.kernels._radial import RadialKernel
 
-# The folds of a search unless the user says otherwise.
-N_FOLDS = 5
 NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
 
 
@@ -54,49 +51,6 @@ class KernelSearchMixin:
         if not folds:
             raise ValueError("No split tests on a sample of positive weight.")
         return folds
-
-
-def splits_of(cv, X, y, used, *, classifier, groups=None):
-    """Yield the training and test rows of each split that ``cv`` stands for.
-
-    As in scikit-learn, but None is shuffled folds of the rows ``used``. Rows are often sorted, by
-    time or by the target itself: folds of neighbours would be samples of different populations.
-    """
-    if cv is not None:
-        yield from check_cv(cv, y, classifier=classifier).split(X, y, groups)
-        return
-    y = y[used]
-    for train, test in shuffled_folds(y, classifier).split(np.zeros(len(y)), y):
-        yield used[train], used[test]
-
-
-def shuffled_folds(y, classifier):
-    """Return the default splitter: five folds, or fewer if no class has five rows."""
-    how = {"shuffle": True, "random_state": 0}
-    if classifier and type_of_target(y) in ("binary", "multiclass"):
-        largest = np.unique(y, return_counts=True)[1].max()
-        return StratifiedKFold(int(np.clip(largest, 2, N_FOLDS)), **how)
-    return KFold(int(np.clip(len(y), 2, N_FOLDS)), **how)
-
-
-def fold_positions(train, test, position):
-    """Return where the removed and the tested rows of a split lie among the used rows.
-
-    ``position`` is -1 for unused rows. The removed rows are all that are not
-    trained on; the tested ones are given by their place among the removed.
-    """
-    trained = np.zeros(len(position), dtype=bool)
-    trained[train] = True
-    if trained.sum() != len(np.arange(len(position))[train]):
-        raise ValueError("A training fold holds a sample twice: use sample_weight instead.")
-    if trained[test].any():
-        raise ValueError("A split tests on samples that it trains on.")
-    removed = np.flatnonzero(~trained & (position >= 0))
-    if len(removed) == np.count_nonzero(position >= 0):
-        raise ValueError("A split trains on no sample of positive weight.")
-    tested = np.zeros(len(position), dtype=bool)
-    tested[test] = True
-    return position[removed], np.flatnonzero(tested[removed])
 
 
 class GramMatrices:
@@ -145,44 +99,3 @@ def negated_distance_matrix(X, *, kink):
 
     for_each(fill_both, tile_slices(n, n, upper=True))
     return S
-
-
-class Answers(BaseEstimator):
-    """Stands in for a fitted estimator before a scorer: it knows its predictions."""
-
-    def __init__(self, scores, predictions):
-        self.scores = scores
-        self.predictions = predictions
-
-    def predict(self, X):
-        """Return the predictions, whatever ``X`` is."""
-        return self.predictions
-
-
-class RegressorAnswers(RegressorMixin, Answers):
-    """The answers of a regressor."""
-
-
-class ClassifierAnswers(ClassifierMixin, Answers):
-    """The answers of a classifier: classes, and the scores that led to them."""
-
-    def __init__(self, scores, predictions, classes):
-        super().__init__(scores, predictions)
-        self.classes = classes
-
-    @property
-    def classes_(self):
-        return self.classes
-
-    def decision_function(self, X):
-        """Return the scores, whatever ``X`` is."""
-        return self.scores
-
-
-def call_scorer(scorer, answers, y, weight):
-    """Return the value of a scorer, weighted if there are weights."""
-    if weight is None:
-        return scorer(answers, None, y)
-    if "sample_weight" not in signature(scorer).parameters:
-        raise ValueError("With sample_weight the scorer must take sample_weight too.")
-    return scorer(answers, None, y, sample_weight=weight)
