@@ -6,10 +6,11 @@ from sklearn import ensemble as peer
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 
+from sklearn_sl._rows import first_of_equal, row_hashes
 from sklearn_sl._sklearn import Options, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
-from sklearn_sl.ensemble._resampling import MANY_COPIES, first_of_equal, repeated, row_hashes
+from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated
 from sklearn_sl.ensemble._weak_learners import number_learner, numbers, read_samples
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor

@@ -10,11 +10,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from sklearn_sl._rows import as_columns, row_hashes
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
 from sklearn_sl.ensemble._members import Narrator, in_turn, rows_of
 from sklearn_sl.ensemble._out_of_bag import OutOfBagMixin, group_codes, read_groups
 from sklearn_sl.ensemble._packed_trees import PackedTrees, features_of
-from sklearn_sl.ensemble._resampling import Resampling, as_columns, row_hashes
+from sklearn_sl.ensemble._resampling import Resampling
 from sklearn_sl.ensemble._shared_trees import shares_columns
 from sklearn_sl.tree._classify import node_labels
 

@@ -9,6 +9,7 @@ from sklearn import ensemble as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._rows import as_columns
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin, class_factors, read_labels
@@ -19,7 +20,6 @@ from sklearn_sl.ensemble._averaging import (
     read_targets,
 )
 from sklearn_sl.ensemble._members import TreeMembers
-from sklearn_sl.ensemble._resampling import as_columns
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._features import FeatureMixin
 from sklearn_sl.tree._tree import normalized

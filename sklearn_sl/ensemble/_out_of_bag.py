@@ -18,11 +18,12 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from sklearn_sl._rows import row_hashes
 from sklearn_sl._search import call_scorer
 from sklearn_sl._sklearn import StrOptions
 from sklearn_sl._threads import in_order
 from sklearn_sl.ensemble._packed_trees import features_of
-from sklearn_sl.ensemble._resampling import Resampling, row_hashes
+from sklearn_sl.ensemble._resampling import Resampling
 from sklearn_sl.ensemble._shared_trees import shares_columns
 
 
@@ -312,7 +313,7 @@ def group_codes(groups, X, used):
     if groups is None:
         return None
     if isinstance(groups, str):
-        groups = row_hashes(X, np.zeros(X.shape[0]))
+        groups = row_hashes(X)
     elif used is not None:
         groups = groups[used]
     return np.unique(groups, return_inverse=True)[1]

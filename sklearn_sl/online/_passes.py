@@ -10,9 +10,9 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._rows import row_hashes, scramble
 from sklearn_sl._sklearn import Progress, check_sample_weight, fit_context
 from sklearn_sl.base import class_factors
-from sklearn_sl.ensemble._resampling import row_hashes, scramble
 from sklearn_sl.online import _sweeps
 from sklearn_sl.online._linear import (
     BIAS,

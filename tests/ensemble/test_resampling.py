@@ -8,12 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_sl.ensemble._resampling import (
-    Resampling,
-    draw_features,
-    entry_hashes,
-    row_hashes,
-)
+from sklearn_sl._rows import entry_hashes, row_hashes
+from sklearn_sl.ensemble._resampling import Resampling, draw_features
 from sklearn_sl.theory import bootstrap_absence
 
 SETTINGS = [

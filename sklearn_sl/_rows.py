@@ -1,0 +1,96 @@
+"""What rows hold, as hashes that do not depend on where a row stands, or how it is stored."""
+
+import numpy as np
+import scipy.sparse as sp
+
+# Numbers that are hashed at once, within the cache.
+BLOCK = 2**15
+
+# An odd number whose multiples have bits that look random, 2^64 over the golden ratio.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+def scramble(bits):
+    """Return 64-bit integers that depend on all bits of others: the end of splitmix64."""
+    bits = (bits ^ (bits >> _SHIFTS[0])) * _FACTORS[0]
+    bits = (bits ^ (bits >> _SHIFTS[1])) * _FACTORS[1]
+    return bits ^ (bits >> _SHIFTS[2])
+
+
+def entry_hashes(values, columns):
+    """Return the hashes of numbers in columns; zero, of either sign, has the hash zero."""
+    values = np.where(np.isnan(values), np.nan, values)  # whose bits are always the same
+    keys = scramble((columns.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+    return np.where(values != 0, scramble(values.view(np.uint64) ^ keys), np.uint64(0))
+
+
+def row_hashes(X, y=None):
+    """Return a 64-bit hash of the content of each row of samples, and of targets if there are some.
+
+    Zeros add nothing to it, so that it is the same for dense and sparse samples.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Samples: numbers, or anything that has a name.
+
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs), default=None
+        Targets as numbers.
+
+    Returns
+    -------
+    hashes : ndarray of shape (n_samples,)
+        Unsigned integers.
+    """
+    y = np.empty((X.shape[0], 0)) if y is None else as_columns(y)
+    n_features = X.shape[1]
+    places = np.arange(n_features + y.shape[1])
+    total = _sparse_sums(X) if sp.issparse(X) else _dense_sums(X, places[:n_features])
+    return scramble(total + _dense_sums(y, places[n_features:]))
+
+
+def as_columns(y):
+    """Return targets as a matrix."""
+    return y[:, None] if y.ndim == 1 else y
+
+
+def _dense_sums(X, places):
+    if X.dtype.kind not in "biuf":
+        X = np.stack([numbers_of(column) for column in X.T], axis=1)
+    total = np.empty(len(X), dtype=np.uint64)
+    step = max(1, BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        total[rows] = entry_hashes(numbers_of(X[rows]), places).sum(axis=1, dtype=np.uint64)
+    return total
+
+
+def _sparse_sums(X):
+    X = sp.csr_array(X)
+    X.sum_duplicates()
+    entries = entry_hashes(numbers_of(X.data), X.indices)
+    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
+
+
+def numbers_of(column):
+    """Return an array as float64; names are numbered in their order."""
+    if column.dtype.kind not in "biuf":
+        try:
+            return column.astype(np.float64)
+        except (TypeError, ValueError):
+            return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)
+    return np.ascontiguousarray(column, dtype=np.float64)
+
+
+def first_of_equal(ordered):
+    """Return the places of the first of equal numbers, which are neighbours."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def hashed_uniform(base, numbers):
+    """Return random numbers from zero to one, each a function of a base and a number."""
+    bits = scramble(np.uint64(base) + numbers.astype(np.uint64) * GOLDEN)
+    return (bits >> np.uint64(11)) * 2.0**-53
