@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 # Numbers that are hashed at once, within the cache.
 BLOCK = 2**15
+# An odd number whose multiples have bits that look random, 2^64 over the golden ratio.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -87,6 +88,12 @@ def numbers_of(column):
 def first_of_equal(ordered):
     """Return the places of the first of equal numbers, which are neighbours."""
     return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def hashed_uniform(base, numbers):
+    """Return random numbers from zero to one, each a function of a base and a number."""
+    bits = scramble(np.uint64(base) + numbers.astype(np.uint64) * GOLDEN)
+    return (bits >> np.uint64(11)) * 2.0**-53
 
 
 def distinct_rows(X):

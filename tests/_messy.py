@@ -28,9 +28,8 @@ def halves(X, y, order=None):
 
 def few_distinct_values(rng, classes):
     """Return three columns of four values: rows repeat, with contradicting targets."""
-    X = rng.integers(0, 4, (400, 3)).astype(float)
-    y = outcome(rng, (X @ [1, -1, 0.5] - 0.75) / 1.5, classes)
-    return halves(X, y if classes else y.round(1))
+    X = rng.integers(0, 4, (600, 3)).astype(float)
+    return halves(X, outcome(rng, (X @ [1, -1, 0.5] - 0.75) / 1.5, classes).round())
 
 
 def plain(rng, n=300, p=4):
@@ -53,13 +52,13 @@ def sorted_by_time(rng, classes):
 
 
 def rare_class(rng, classes):
-    """Return two classes, one of which has one row of fifty; or numbers with a few far outliers."""
-    X, signal = plain(rng, 600)
-    rare = np.arange(600) % 100 < 2  # in both halves
-    if classes:
-        X[rare] += 2
-        return halves(X, rare.astype(int))
-    return halves(X, outcome(rng, signal, classes) + 50 * rare)
+    """Return two classes, one with one row of fifty; or numbers, as many of which are far off."""
+    X, signal = plain(rng, 1200)
+    rare = np.arange(1200) % 50 == 0
+    X[rare] += 2
+    y = rare.astype(int) if classes else outcome(rng, signal, classes) + 10 * rare
+    first = np.arange(1200) < 300
+    return Situation(X[first], y[first], X[~first], y[~first])
 
 
 def hundred_classes(rng, classes):
@@ -84,7 +83,7 @@ def categories(rng, classes):
     colour, size = rng.integers(0, 5, 300), rng.integers(0, 3, 300)
     X = np.column_stack([np.eye(5)[colour], size])
     signal = np.array([1.0, -1.0, 0.5, 0.0, -0.5])[colour] + (size - 1) / 2
-    return halves(X, outcome(rng, signal, classes))
+    return halves(X, outcome(rng, signal, classes).round())
 
 
 def large_and_small_units(rng, classes):

@@ -17,14 +17,16 @@ from _messy import (
     SITUATIONS,
     hundred_classes,
     large_and_small_units,
+    rare_class,
     sorted_by_target,
     three_rows,
 )
 from sklearn import ensemble, kernel_ridge, linear_model, semi_supervised, svm, tree
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import accuracy_score, mean_squared_error
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
 from sklearn_sl._discovery import all_estimators
@@ -34,6 +36,7 @@ from sklearn_sl.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_sl.graph import LaplacianInterpolationClassifierCV, LaplacianInterpolationRegressorCV
 from sklearn_sl.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from sklearn_sl.svm import SVCCV, SVRCV
 
@@ -51,35 +54,28 @@ COUNTERPARTS = {
     "SVRCV": svm.SVR(),
 }
 # These follow the advice of experts, or look for a concept of a given kind: on other data they can
-# be as wrong as their bounds allow.
+# be as wrong as their bounds allow. They must fit without fuss all the same.
 NOT_FOR_SUCH_DATA = {
-    "ConjunctionLearner",
     "ConsistentLearner",
-    "DecisionStump",
     "DisjunctionWeightedMajority",
-    "EllipsoidClassifier",
     "FixedShare",
-    "GridThresholdHalving",
     "Halving",
-    "Hedge",
-    "MatrixCompletion",
-    "MinimalDisjunction",
     "MixingPastPosteriors",
-    "SwitchingMultitaskExperts",
-    "SwitchingMultitaskKernel",
     "VariableShare",
     "WeightedAverage",
-    "WeightedMajority",
-    "Winnow",
 }
+# Rates, balls and signs that are given suit data of some unit only.
+FOR_SOME_UNIT = {"eta", "radius", "norm", "signed"}
 # Each trial costs the cube of the number of trials; a search fits each pair of classes many times.
 FEW_ROWS = {"MatrixCompletion": 60, "SwitchingMultitaskKernel": 60, "SVCCV": 75, "SVRCV": 75}
-# One pass over few rows, each of which may be the last to change the model: scores are noisy.
+FEW_ROWS |= {"SVC": 150, "MulticlassSVC": 100}
+# One pass over few rows, each of which may be the last to change the model, or few members drawn
+# at random: scores are noisy.
 NOISY = 0.25
 STEADY = 0.12
 
 
-def models(n_settings):
+def models(n_settings=None):
     """Return each estimator of vectors, with its default parameters first, in some settings."""
     found = []
     for Estimator in all_estimators():
@@ -87,20 +83,45 @@ def models(n_settings):
         some = [Estimator(**params) for params in settings]
         some = [m for m in some if get_tags(m).input_tags.two_d_array and not is_pairwise(m)]
         found += [seeded(m) for m in some[:n_settings] if is_classifier(m) or is_regressor(m)]
-    return found
+    return [with_shuffled_folds(model) for model in found]
+
+
+def with_shuffled_folds(model):
+    """Let folds that are given as a number, which means neighbours, suit sorted rows."""
+    cv = model.get_params().get("cv")
+    if isinstance(cv, int):
+        model.set_params(cv=KFold(cv, shuffle=True, random_state=0))
+    return model
+
+
+def settings_of(model):
+    """Return the parameters of an estimator that are not the defaults."""
+    default = type(model)().get_params(deep=False)
+    own = model.get_params(deep=False)
+    return {name: value for name, value in own.items() if repr(value) != repr(default[name])}
 
 
 def counterpart(model):
-    """Return the peer of a default estimator in scikit-learn, None if it has none."""
-    name = type(model).__name__
+    """Return the peer of an estimator in scikit-learn, None if it has none with these settings."""
+    name, settings = type(model).__name__, settings_of(model)
     if name in COUNTERPARTS:
-        return clone(COUNTERPARTS[name])
+        return None if settings else clone(COUNTERPARTS[name])
     kinds = [getattr(module, name) for module in MODULES if hasattr(module, name)]
     if not kinds:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of classes that will be removed
-        return seeded(kinds[0]())
+        peer = kinds[0]()
+    if not settings.keys() <= peer.get_params().keys():
+        return None
+    if settings.get("kernel") == "chi2":  # for which that of scikit-learn needs a gamma
+        return None
+    peer.set_params(**settings)
+    try:
+        peer._validate_params()
+    except ValueError:  # a value that only we know
+        return None
+    return peer
 
 
 @functools.cache
@@ -109,7 +130,7 @@ def situation(make, classes):
     return make(np.random.default_rng(0), classes)
 
 
-def suited(model, make):
+def suited(model, make, few_rows=FEW_ROWS):
     """Return the situation as an estimator with given tags can take it."""
     data = situation(make, is_classifier(model))
     if get_tags(model).input_tags.positive_only:
@@ -118,16 +139,16 @@ def suited(model, make):
         data = data._replace(y=np.abs(data.y), y_test=np.abs(data.y_test))
     if make is hundred_classes and is_classifier(model) and not is_multi_class(model):
         data = data._replace(y=data.y % 2, y_test=data.y_test % 2)
-    step = -(-len(data.y) // FEW_ROWS.get(type(model).__name__, len(data.y)))
+    step = -(-len(data.y) // few_rows.get(type(model).__name__, len(data.y)))
     return data._replace(X=data.X[::step], y=data.y[::step])
 
 
 def loss(model, data):
-    """Return the share of errors, or the mean squared error in units of the variance."""
+    """Return the mean share of errors of the classes, or that of the variance."""
     predicted = model.predict(data.X_test)
     if is_classifier(model):
         assert np.isin(predicted, data.y).all()
-        return np.mean(predicted != data.y_test)
+        return 1 - balanced_accuracy_score(data.y_test, predicted)
     return np.mean((predicted - data.y_test) ** 2) / np.var(data.y_test)
 
 
@@ -135,16 +156,17 @@ def fitted(model, data, **fit_params):
     """Return a fitted clone, which warns twice at most."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "lbfgs failed")  # of members of scikit-learn
         model = clone(model).fit(data.X, data.y, **fit_params)
     assert len(said) <= 2, [str(warning.message) for warning in said]
     return model
 
 
-def fitted_quietly(model, data):
-    """Return a fitted model of scikit-learn, whatever it warns of."""
+def peer_loss(model, data, **fit_params):
+    """Return the loss of a model of scikit-learn, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(data.X, data.y)
+        return loss(model.fit(data.X, data.y, **fit_params), data)
 
 
 def constant_loss(model, data):
@@ -156,7 +178,19 @@ def constant_loss(model, data):
 def margin(model):
     """Return by how much a loss may be larger than that of another method."""
     noisy = ("sklearn_sl.online", "sklearn_sl.ensemble._adaboost")
-    return NOISY if type(model).__module__.startswith(noisy) else STEADY
+    is_random_tree = isinstance(model, BaseDecisionTree) and model.random_state is not None
+    is_small = getattr(model, "n_estimators", None) in range(1, 10)
+    is_noisy = type(model).__module__.startswith(noisy) or is_random_tree or is_small
+    return NOISY if is_noisy else STEADY
+
+
+def has_score(model, make):
+    """Return whether a score says something about an estimator."""
+    if make in SCORELESS or type(model).__name__ in NOT_FOR_SUCH_DATA:
+        return False
+    if model.get_params().get("kernel") == "chi2":  # for counts, which have no signs
+        return False
+    return not FOR_SOME_UNIT & settings_of(model).keys()
 
 
 def name_of(make):
@@ -164,39 +198,37 @@ def name_of(make):
 
 
 @pytest.mark.parametrize("make", SITUATIONS, ids=name_of)
-@pytest.mark.parametrize("model", models(2), ids=label)
-def test_fit_makes_no_fuss(model, make):
-    data = suited(model, make)
+@pytest.mark.parametrize("model", models(), ids=label)
+def test_fit_makes_no_fuss_and_is_about_as_good_as_its_counterpart(model, make):
+    data, peer = suited(model, make), counterpart(model)
     try:
         model = fitted(model, data)
     except ValueError as error:  # there are too few rows for so many folds or neighbours
         assert make is three_rows
         assert re.search("n_splits|n_neighbors|No candidate has a score|one class only", str(error))
         return
-    assert np.isfinite(loss(model, data))
-
-
-@pytest.mark.parametrize("make", [m for m in SITUATIONS if m not in SCORELESS], ids=name_of)
-@pytest.mark.parametrize(
-    "model", [m for m in models(1) if type(m).__name__ not in NOT_FOR_SUCH_DATA], ids=label
-)
-def test_fit_is_about_as_good_as_its_counterpart(model, make):
-    data, peer = suited(model, make), counterpart(model)
-    if peer is None:
-        wanted = constant_loss(model, data)
-    else:
-        wanted = loss(fitted_quietly(peer, data), data)
-    assert loss(fitted(model, data), data) <= wanted + margin(model)
+    found = loss(model, data)
+    assert np.isfinite(found)
+    if has_score(model, make):
+        constant = constant_loss(model, data)
+        wanted = constant if peer is None else peer_loss(peer, data)
+        if make is rare_class and type(model).__name__ in COUNTERPARTS:
+            # Another method, which need not find the rare class at all.
+            wanted = max(wanted, constant)
+        assert found <= wanted + margin(model)
 
 
 @pytest.mark.parametrize("model", [m for m in models(2) if takes_weights(m)], ids=label)
 def test_weights_may_differ_by_six_orders_of_magnitude(model, rng):
-    data = suited(model, sorted_by_target)
+    data, peer = suited(model, sorted_by_target), counterpart(model)
     weight = 10.0 ** rng.uniform(-3, 3, len(data.y))
     found = loss(fitted(model, data, sample_weight=weight), data)
-    if type(model).__name__ not in NOT_FOR_SUCH_DATA:
+    if has_score(model, sorted_by_target):
         # A tenth of the rows has nearly all of the weight: less is known than from all of them.
-        assert found <= constant_loss(model, data) + NOISY
+        wanted = constant_loss(model, data)
+        if peer is not None and takes_weights(peer):
+            wanted = min(wanted, peer_loss(peer, data, sample_weight=weight))
+        assert found <= wanted + NOISY
 
 
 # ---------------------------------------------------------------- what models say of their error
@@ -234,15 +266,23 @@ def test_out_of_bag_is_near_cross_validation(model, make):
         assert abs(model.oob_score_ - accuracy_score(data.y, predicted)) < tolerance(data)
     else:
         found = np.mean((model.oob_prediction_ - data.y) ** 2)
-        np.testing.assert_allclose(found, mean_squared_error(data.y, predicted), rtol=0.5)
+        # If copies were out of bag together, it would be several times as much where rows repeat.
+        np.testing.assert_allclose(found, mean_squared_error(data.y, predicted), rtol=0.25)
+        np.testing.assert_allclose(found, model.oob_curve_.loss[-1])
 
 
-@pytest.mark.parametrize("make", MEASURABLE, ids=name_of)
+# Of three rows of a class folds leave out several at once, which is another question.
+LEFT_OUT_ALIKE = [make for make in MEASURABLE if make is not hundred_classes]
+
+
+@pytest.mark.parametrize("make", LEFT_OUT_ALIKE, ids=name_of)
 @pytest.mark.parametrize(
     "model",
     [
         KernelRidgeCV(kernel="rbf", fit_intercept=True),
         KernelRidgeClassifierCV(kernel="rbf"),
+        LaplacianInterpolationClassifierCV(scoring="accuracy"),
+        LaplacianInterpolationRegressorCV(),
         SVCCV([0.1, 1.0], cv="loo"),
         SVRCV([0.1, 1.0], cv="loo"),
     ],
@@ -251,7 +291,7 @@ def test_out_of_bag_is_near_cross_validation(model, make):
 def test_leave_one_out_is_near_cross_validation(model, make):
     data = suited(model, make)
     model = clone(model).fit(data.X, data.y)
-    chosen = {"alphas": [model.alpha_]} if hasattr(model, "alpha_") else {"Cs": [model.C_]}
+    chosen = {"Cs": [model.C_]} if hasattr(model, "C_") else {"alphas": [model.alpha_]}
     predicted = folded(clone(model).set_params(**chosen), data)
     if is_classifier(model):
         assert abs(model.best_score_ - accuracy_score(data.y, predicted)) < tolerance(data)
@@ -260,7 +300,7 @@ def test_leave_one_out_is_near_cross_validation(model, make):
     error = mean_squared_error(data.y, predicted) / np.var(data.y)
     is_share = isinstance(model, SVRCV)
     found = 1 - model.best_score_ if is_share else -model.best_score_ / np.var(data.y)
-    np.testing.assert_allclose(found, error, rtol=0.6, atol=0.1)
+    np.testing.assert_allclose(found, error, rtol=0.25, atol=0.12)
 
 
 # ---------------------------------------------------------------- time
@@ -283,8 +323,8 @@ RACES = [
     for model in models(1)
     if counterpart(model) is not None and not type(model).__name__.endswith("CV")
 ]
-# A target that is not met yet: one machine for each class, or for each pair of classes.
-SLOW_WITH_MANY_CLASSES = {"PassiveAggressiveClassifier", "Perceptron", "SVC"}
+# A target that is not met yet: one machine, with certificates of its own, for each pair of classes.
+SLOW_WITH_MANY_CLASSES = {"SVC": 80}
 # The calls of Python around a fit, which are more than those of scikit-learn.
 OVERHEAD = 0.005
 
@@ -293,11 +333,10 @@ OVERHEAD = 0.005
 @pytest.mark.parametrize("make", SITUATIONS, ids=name_of)
 @pytest.mark.parametrize("model", RACES, ids=label)
 def test_fit_takes_no_longer_than_three_times_its_counterpart(model, make):
-    if make is hundred_classes and type(model).__name__ in SLOW_WITH_MANY_CLASSES:
-        pytest.xfail("four times as long for linear machines, forty times for all pairs")
-    data, peer = suited(model, make), counterpart(model)
+    most = SLOW_WITH_MANY_CLASSES.get(type(model).__name__, 3) if make is hundred_classes else 3
+    data, peer = suited(model, make, few_rows={}), counterpart(model)
     for n_times in (2, 5, 10, 20):
         ours, theirs = seconds(model, data, n_times), seconds(peer, data, n_times)
-        if ours <= 3 * theirs + OVERHEAD:
+        if ours <= most * theirs + OVERHEAD:
             return
-    assert ours <= 3 * theirs + OVERHEAD
+    assert ours <= most * theirs + OVERHEAD

@@ -13,7 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_sl._memory import check_memory
-from sklearn_sl._rows import GOLDEN, first_of_equal, scramble
+from sklearn_sl._rows import GOLDEN, first_of_equal, hashed_uniform, scramble
 from sklearn_sl._state import CheckedState, check_entries, check_number
 
 # The streams of random numbers of one seed.
@@ -321,12 +321,6 @@ class Resampling(CheckedState):
         """Return the sums of numbers of the rows over those of each content, in the same order."""
         ordered = counts[self.order]
         return ordered if self.starts is None else np.add.reduceat(ordered, self.starts)
-
-
-def hashed_uniform(base, numbers):
-    """Return random numbers from zero to one, each a function of a base and a number."""
-    bits = scramble(np.uint64(base) + numbers.astype(np.uint64) * GOLDEN)
-    return (bits >> np.uint64(11)) * 2.0**-53
 
 
 def repeated(rows, times, row_bytes=0):

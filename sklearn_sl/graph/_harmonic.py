@@ -28,6 +28,24 @@ EXTREME = 1e200
 
 
 @dataclass
+class LabelledSamples:
+    """The samples whose labels are those of the vertices.
+
+    Attributes
+    ----------
+    vertex : ndarray of shape (n_labelled,)
+        The vertex of each sample.
+    labels : ndarray of shape (n_labelled, n_values)
+    part : ndarray of shape (n_labelled,)
+        The weight that is left out with a sample.
+    """
+
+    vertex: np.ndarray
+    labels: np.ndarray
+    part: np.ndarray
+
+
+@dataclass
 class Problem:
     """A graph with labels at some of its vertices.
 
@@ -161,8 +179,44 @@ def hitting_times(problem, solution: Solution):
     return times
 
 
-def leave_one_out(problem, U, **options):
-    """Return the values at the labelled vertices, each without its own label.
+def leave_samples_out(problem, U, samples, **options):
+    """Return the values at labelled samples, each without its own label.
+
+    What other samples say of the same vertex stays: their mean ``Z``, of the share ``s`` of the
+    weight. With ``V``, the value at the vertex without any label of its own, the value is ``Z``,
+    or, with soft labels, ``(s H_ii Z + (1 - H_ii) V) / (s H_ii + 1 - H_ii)``.
+
+    Parameters
+    ----------
+    problem : Problem
+    U : ndarray of shape (n, n_values)
+        The interpolated values.
+    samples : LabelledSamples
+    **options
+        Of :meth:`GroundedSystem.solve`.
+    """
+    own = _own_response(problem, **options)
+    place = np.searchsorted(problem.held, samples.vertex)
+    without = _leave_vertices_out(problem, U, own)[place]
+    mass, Y = problem.label_mass[samples.vertex], problem.Y[samples.vertex]
+    rest = mass - samples.part
+    alone = rest <= 1e-12 * mass
+    if alone.all():
+        return without
+    labels, ratio = samples.labels, samples.part / np.where(alone, 1, rest)
+    others = Y + ratio[:, None] * (Y - labels)
+    others = np.clip(others, labels.min(axis=0), labels.max(axis=0))
+    share = np.ones(len(place))
+    if not problem.hard:
+        away = np.clip(own[place], 0, 1)
+        pull = rest / mass * (1 - away)
+        share = pull / np.where(alone, 1, pull + away)
+    share[alone] = 0
+    return without + share[:, None] * (others - without)
+
+
+def _leave_vertices_out(problem, U, diagonal):
+    """Return the values at the labelled vertices, each without its own labels.
 
     Let ``S = L_ll - L_lu L_uu^-1 L_ul`` be what is left of the Laplacian on the labelled vertices
     ``l`` when the others ``u`` are eliminated. Without its label, vertex ``i`` takes the value at
@@ -175,11 +229,10 @@ def leave_one_out(problem, U, **options):
     problem : Problem
     U : ndarray of shape (n, n_values)
         The interpolated values.
-    **options
-        Of :meth:`GroundedSystem.solve`.
+    diagonal : ndarray of shape (n_labelled,)
+        What :func:`_own_response` returns.
     """
     held, Y = problem.held, problem.Y[problem.held]
-    diagonal = _own_response(problem, **options)
     if problem.hard:
         # Currents that flow out of the labelled vertices.
         flow = problem.degree[held, None] * Y - problem.graph[held] @ U

@@ -11,11 +11,12 @@ from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._grounded import SOLVERS
 from sklearn_sl.graph._harmonic import (
+    LabelledSamples,
     Problem,
     certificates,
     hitting_times,
     interpolate,
-    leave_one_out,
+    leave_samples_out,
 )
 from sklearn_sl.graph._vertices import (
     GraphClassifierMixin,
@@ -83,6 +84,11 @@ class InterpolationMixin:
         self._held, self._label_mass = problem.held, problem.label_mass[problem.held]
         self._component = problem.component
 
+    def _keep_samples(self, vertices):
+        """Keep the labels of the samples, and what is left out with each."""
+        self._labelled, self._sample_labels = vertices.labelled, vertices.labels
+        self._left_out_weight = vertices.left_out_weight
+
     def _kept_problem(self):
         n = self.graph_.shape[0]
         Y, label_mass = np.zeros((n, self._labels.shape[1])), np.zeros(n)
@@ -97,7 +103,13 @@ class InterpolationMixin:
         """Return the left-out values at the samples; NaN at those without a label."""
         problem = self._kept_problem()
         U, _ = interpolate(problem, **self._direct_options)
-        return self._at_samples(problem.held, leave_one_out(problem, U, **self._direct_options))
+        samples = LabelledSamples(
+            self.vertex_[self._labelled],
+            as_values(self._sample_labels, problem.Y.shape[1]),
+            self._left_out_weight,
+        )
+        left_out = leave_samples_out(problem, U, samples, **self._direct_options)
+        return self._at_samples(self._labelled, left_out)
 
     @property
     def _direct_options(self):
@@ -105,13 +117,16 @@ class InterpolationMixin:
         solver = "auto" if self.solver == "consensus" else self.solver
         return {**self._solver_options, "solver": solver}
 
-    def _at_samples(self, held, left_out):
-        """Return values of labelled vertices at the samples, NaN where there is no label."""
-        values = np.full((self.graph_.shape[0], left_out.shape[1]), np.nan)
-        values[held] = left_out
-        at_samples = values[np.maximum(self.vertex_, 0)]
-        at_samples[self.vertex_ < 0] = np.nan
+    def _at_samples(self, labelled, left_out):
+        """Return values of labelled samples at all samples, NaN where there is no label."""
+        at_samples = np.full((len(self.vertex_), left_out.shape[1]), np.nan)
+        at_samples[labelled] = left_out
         return at_samples
+
+
+def as_values(labels, n_values):
+    """Return numbers, or classes, given as codes, as indicators."""
+    return np.eye(n_values)[labels] if labels.ndim == 1 else labels
 
 
 class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
@@ -124,6 +139,7 @@ class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
         self._set_hitting_time(vertices)
         self._set_distributions(vertices, self._with_class_mass(F, vertices, problem))
         self._keep_problem(problem)
+        self._keep_samples(vertices)
 
     def _all_classes(self, problem):
         """Return the distributions of all vertices; but for consensus one class follows."""
@@ -154,8 +170,9 @@ class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
         """Return the distributions that the labelled samples would have without their labels.
 
         In closed form: the graph is reduced to its labelled vertices, on which leaving out one
-        label takes one division. That needs a solve for each label. The label of a vertex is
-        left out with all samples that are equal to it.
+        label takes one division. That needs a solve for each label. The labels of other samples
+        that are equal stay; a sample of integer weight is so many samples, one of which is left
+        out. A vertex of a given graph is left out with its weight.
 
         Returns
         -------
@@ -191,6 +208,7 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
             [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
         )
         Y /= unit * np.where(vertices.label_mass > 0, vertices.label_mass, 1)[:, None]
+        vertices.labelled, vertices.labels = np.flatnonzero(given), centred / unit
         self._unit = scale * unit, scale * shift
         vertices.find_reached(vertices.label_mass > 0)
         return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
@@ -212,6 +230,7 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         self._set_hitting_time(vertices)
         self.transduction_ = squeezed(self._keep(vertices, shift + scale * U), self._ravel)
         self._keep_problem(problem)
+        self._keep_samples(vertices)
 
     def predict(self, X):
         """Return the values at samples.
@@ -237,8 +256,9 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         """Return the values that the samples with a target would have without it.
 
         In closed form: the graph is reduced to its labelled vertices, on which leaving out one
-        target takes one division. That needs a solve for each target. The target of a vertex is
-        left out with all samples that are equal to it.
+        target takes one division. That needs a solve for each target. The targets of other samples
+        that are equal stay; a sample of integer weight is so many samples, one of which is left
+        out. A vertex of a given graph is left out with its weight.
 
         Returns
         -------

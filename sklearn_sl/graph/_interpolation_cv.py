@@ -10,12 +10,18 @@ from sklearn.model_selection import ParameterGrid
 from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._build import GraphBuilder
-from sklearn_sl.graph._harmonic import Problem, interpolate, leave_one_out
+from sklearn_sl.graph._harmonic import (
+    LabelledSamples,
+    Problem,
+    interpolate,
+    leave_samples_out,
+)
 from sklearn_sl.graph._interpolation import (
     InterpolationClassifierMixin,
     InterpolationMixin,
     InterpolationRegressorMixin,
     as_distributions,
+    as_values,
     squeezed,
 )
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
@@ -64,15 +70,17 @@ class InterpolationSearchMixin:
         self.best_params_, self.best_score_ = best.params, best.score
         self.alpha_ = best.alpha
         self._solve(best.vertices, best.problem)
-        return self._at_samples(best.problem.held, best.left_out)
+        return self._at_samples(best.vertices.labelled, best.left_out)
 
     def _judge(self, params, alpha, vertices, problem):
         problem = problem.with_alpha(alpha)
         options = self._direct_options
         U, _ = interpolate(problem, **options)
-        left_out = leave_one_out(problem, U, **options)
-        held = problem.held
-        score = self._score_of(left_out, problem.Y[held], problem.label_mass[held])
+        labels = as_values(vertices.labels, problem.Y.shape[1])
+        part, rows = vertices.left_out_weight, vertices.labelled
+        samples = LabelledSamples(vertices.vertex[rows], labels, part)
+        left_out = leave_samples_out(problem, U, samples, **options)
+        score = self._score_of(left_out, labels, vertices.weight[rows])
         return Candidate(params, alpha, vertices, problem, left_out, score)
 
     @property
@@ -317,7 +325,6 @@ class LaplacianInterpolationClassifierCV(
     def _score_of(self, left_out, Y, mass):
         left_out = as_distributions(left_out)
         if self.scoring == "accuracy":
-            # A vertex of several labels is found in part.
             rewards = Y[np.arange(len(Y)), left_out.argmax(axis=1)]
         elif self.scoring == "neg_log_loss":
             rewards = np.einsum("ij,ij->i", Y, np.log(np.maximum(left_out, LEAST)))

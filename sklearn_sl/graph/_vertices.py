@@ -63,6 +63,10 @@ class Vertices:
         The component of each vertex; once labels are known.
     label_mass : ndarray of shape (n_vertices,)
         The sum of the weights of a vertex's labelled samples; once labels are known.
+    labelled : ndarray of int
+        The labelled samples of positive weight; once labels are known.
+    labels : ndarray
+        Their classes as codes, or their numbers; once labels are known.
     """
 
     W: sp.csr_array
@@ -74,6 +78,8 @@ class Vertices:
     reached: np.ndarray | None = None
     component: np.ndarray | None = None
     label_mass: np.ndarray | None = None
+    labelled: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
     @property
     def n_vertices(self):
@@ -86,6 +92,17 @@ class Vertices:
         known = np.zeros(n_components, dtype=bool)
         known[self.component[labelled]] = True
         self.reached = known[self.component]
+
+    @property
+    def left_out_weight(self):
+        """Return the weight that is left out with each labelled sample.
+
+        A sample of integer weight is so many samples, one of which is left out; a vertex of a
+        given graph is left out with its weight.
+        """
+        weight = self.weight[self.labelled]
+        counts = self.builder is not None and np.all(weight == np.rint(weight))
+        return np.ones(len(weight)) if counts else weight
 
     @property
     def unreached_samples(self):
@@ -368,6 +385,7 @@ class GraphClassifierMixin(GraphMixin):
             shape=(vertices.n_vertices, len(self.classes_)),
         ).toarray()
         vertices.label_mass = totals.sum(axis=1)
+        vertices.labelled, vertices.labels = present[given], codes[given]
         labelled = vertices.label_mass > 0
         self.prior_ = self._default = totals.sum(axis=0) / totals.sum()
         Y = totals / np.where(labelled, vertices.label_mass, 1)[:, None]

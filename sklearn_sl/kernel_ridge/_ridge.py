@@ -89,7 +89,7 @@ class KernelRidgeMixin(KernelExpansionMixin):
                 'kernel="precomputed".'
             )
         rng = check_random_state(self.random_state)
-        rows = _solvers.choose_landmarks(self.n_components, weight, rng)
+        rows = _solvers.choose_landmarks(self.n_components, X, weight, rng)
         options = {"fit_intercept": self.fit_intercept}
         landmarks = _solvers.Landmarks(kernel, X[rows], **options)
         problem = (landmarks, encode(kernel, X), y, alpha, weight)
@@ -215,12 +215,12 @@ class KernelRidge(EstimatorMixin, KernelRidgeMixin, KernelRegressorMixin, BaseEs
         "cholesky" solves the dual system exactly, in memory for one Gram matrix.
         "auto" is the same, but solves a linear kernel with ``n_features <
         n_samples`` for the ``n_features`` weights. "nystrom" and "cg" minimise
-        over functions of ``n_components`` random samples, the landmarks, in
+        over functions of ``n_components`` distinct random samples, the landmarks, in
         memory for a few blocks: "nystrom" by the normal equations, "cg" by
         conjugate gradients, which is faster for many thousand landmarks.
 
     n_components : int, default=1000
-        The number of landmarks; no more than there are samples.
+        The number of landmarks; no more than there are distinct samples.
 
     max_iter : int, default=100
         The most steps of "cg".

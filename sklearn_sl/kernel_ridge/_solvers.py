@@ -17,7 +17,7 @@ from scipy import linalg
 
 from sklearn_sl import _linalg
 from sklearn_sl._memory import check_memory
-from sklearn_sl._rows import n_rows
+from sklearn_sl._rows import hashed_uniform, n_rows, row_hashes
 from sklearn_sl.kernels._base import encode, gram, gram_blocks
 
 
@@ -257,12 +257,23 @@ class Landmarks:
             yield rows, block
 
 
-def choose_landmarks(n_components, weight, rng):
-    """Return the sorted row numbers of the landmarks, drawn among rows that count."""
-    candidates = np.flatnonzero(weight)
-    if len(candidates) <= n_components:
-        return candidates
-    return np.sort(rng.choice(candidates, n_components, replace=False))
+def choose_landmarks(n_components, X, weight, rng):
+    """Return the sorted row numbers of the landmarks, drawn among rows that count.
+
+    A copy of a landmark would add no function to the model. So distinct rows are drawn, one after
+    the other, each with a probability in the proportion of the weights of all of its copies. What
+    decides is what a row holds, wherever it stands: integer weights are numbers of repetitions.
+    """
+    used = np.flatnonzero(weight)
+    hashes = row_hashes(X[used] if X.ndim == 2 else X[used].reshape(len(used), -1))
+    hashes, first, content = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) > n_components:
+        # The least of exponential variables with rates w are such draws; in logarithms, as weights
+        # may have any size.
+        shares = hashed_uniform(rng.randint(np.iinfo(np.int32).max), hashes)
+        arrival = np.log(-np.log1p(-shares)) - np.log(np.bincount(content, weight[used]))
+        first = first[np.argpartition(arrival, n_components - 1)[:n_components]]
+    return np.sort(used[first])
 
 
 def solve_nystrom(landmarks, X, y, alpha, weight, *, fit_intercept):

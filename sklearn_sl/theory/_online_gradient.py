@@ -188,9 +188,13 @@ def passive_aggressive_bound(radius, norm, hinge_loss=0.0, C=1.0):
     >>> float(passive_aggressive_bound(radius=2.0, norm=5.0, hinge_loss=3.0, C=0.5))
     112.0
     """
-    C = positive("C", C)
-    square = real("norm", norm, low=0) ** 2 + 2 * C * real("hinge_loss", hinge_loss, low=0)
-    return np.maximum(real("radius", radius, low=0) ** 2, 1 / C) * square
+    norm, loss = real("norm", norm, low=0), real("hinge_loss", hinge_loss, low=0)
+    return linear_slack(real("radius", radius, low=0), norm, loss, positive("C", C))
+
+
+def linear_slack(radius, norm, loss, C):
+    """Return the bound of the learner with linear slack."""
+    return np.maximum(radius**2, 1 / C) * (norm**2 + 2 * C * loss)
 
 
 def passive_aggressive_loss_bound(radius, norm, squared_loss=0.0, C=np.inf, least_norm=None):
@@ -253,8 +257,17 @@ def passive_aggressive_loss_bound(radius, norm, squared_loss=0.0, C=np.inf, leas
     loss = real("squared_loss", squared_loss, low=0)
     if C == np.inf:
         ratio = 1.0 if least_norm is None else radius / positive("least_norm", least_norm)
-        return (radius * norm + 2 * ratio * np.sqrt(loss)) ** 2
-    C = positive("C", C)
+        return no_slack(radius, norm, loss, ratio)
+    return squared_slack(radius, norm, loss, positive("C", C))
+
+
+def no_slack(radius, norm, loss, ratio):
+    """Return the bound of the learner without slack; ``ratio`` is that of the norms of samples."""
+    return (radius * norm + 2 * ratio * np.sqrt(loss)) ** 2
+
+
+def squared_slack(radius, norm, loss, C):
+    """Return the bound of the learner with squared slack."""
     return (radius**2 + 1 / (2 * C)) * (norm**2 + 2 * C * loss)
 
 
@@ -313,14 +326,17 @@ def best_passive_aggressive_bound(
     >>> round(bound, 2), round(factor, 2)
     (16.89, 1.74)
     """
+    radius = real("radius", radius, low=0)
+    if C == np.inf:
+        ratio = 1.0 if least_norm is None else radius / positive("least_norm", least_norm)
+    else:
+        C = positive("C", C)
 
-    def bound(factor, lacks):
-        squares = squared or C == np.inf
-        loss = repeats * np.sum(lacks**2 if squares else lacks)
-        if not np.isfinite(loss):
-            return np.inf
-        if squares:
-            return passive_aggressive_loss_bound(radius, factor * norm, loss, C, least_norm)
-        return passive_aggressive_bound(radius, factor * norm, loss, C)
+    def bound(norm, lacks):
+        if C == np.inf:
+            return no_slack(radius, norm, repeats * (lacks**2).sum(), ratio)
+        if squared:
+            return squared_slack(radius, norm, repeats * (lacks**2).sum(), C)
+        return linear_slack(radius, norm, repeats * lacks.sum(), C)
 
     return least_bound(bound, margins, norm, repeats)

@@ -56,8 +56,12 @@ def perceptron_bound(radius, norm, hinge_loss=0.0):
     121.0
     """
     product = real("radius", radius, low=0) * real("norm", norm, low=0)
-    loss = real("hinge_loss", hinge_loss, low=0)
-    return ((product + np.sqrt(product**2 + 4 * loss)) / 2) ** 2
+    return most_mistakes(product, real("hinge_loss", hinge_loss, low=0))
+
+
+def most_mistakes(product, loss):
+    """Return the bound for the product of radius and norm."""
+    return ((product + np.sqrt(product * product + 4 * loss)) / 2) ** 2
 
 
 def best_perceptron_bound(margins, radius, norm, repeats=1):
@@ -107,9 +111,10 @@ def best_perceptron_bound(margins, radius, norm, repeats=1):
     >>> round(bound, 2), round(factor, 2)
     (15.34, 1.74)
     """
+    radius = real("radius", radius, low=0)
 
-    def bound(factor, lacks):
-        return perceptron_bound(radius, factor * norm, repeats * lacks.sum())
+    def bound(norm, lacks):
+        return most_mistakes(radius * norm, repeats * lacks.sum())
 
     return least_bound(bound, margins, norm, repeats)
 
@@ -117,21 +122,25 @@ def best_perceptron_bound(margins, radius, norm, repeats=1):
 def least_bound(bound, margins, norm, repeats):
     """Return the least value of ``bound`` among the multiples of a vector, and the multiple.
 
-    ``bound(factor, lacks)``, which is told a multiple and its hinge losses, has no local minimum
-    but the least one. The multiple that has just no loss, if all margins are positive, is looked
-    at, too; a multiple of zero goes with the number of trials.
+    ``bound(norm, lacks)``, which is told the norm of a multiple and its hinge losses, has no local
+    minimum but the least one. The multiple that has just no loss, if all margins are positive, is
+    looked at, too; a multiple of zero goes with the number of trials. A bound that exceeds the
+    range of numbers is none.
     """
-    margins = vector("margins", margins)
+    margins, norm = vector("margins", margins), real("norm", norm, low=0)
 
     def at(log_factor):
         factor = np.exp(log_factor)
-        return float(bound(factor, np.maximum(0, 1 - factor * margins)))
+        value = float(bound(factor * norm, np.maximum(0, 1 - factor * margins)))
+        return value if value < np.inf else np.inf
 
     least, useful = margins.min(), margins[margins > 0]
     starts = [-np.log(least)] if least > 0 else []
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite bound is none
+    with np.errstate(over="ignore", invalid="ignore"):
         if useful.size and norm > 0:
             low, high = -np.log(useful.max()) - 1, -np.log(np.quantile(useful, 0.01)) + 1
-            starts.append(minimize_scalar(at, bounds=(low, high), method="bounded").x)
+            # The bound is flat where it is least: that place need not be known better than this.
+            how = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-3}}
+            starts.append(minimize_scalar(at, **how).x)
         found = [(at(start), float(np.exp(start))) for start in starts]
     return min([(float(len(margins) * repeats), 0.0), *found])

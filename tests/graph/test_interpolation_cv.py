@@ -99,6 +99,44 @@ def test_many_labels_are_left_out_in_blocks():
         np.testing.assert_allclose(left_out[sample], refit.label_distributions_[sample], **ALGEBRA)
 
 
+def repeated_samples(n=60):
+    """Return samples of few distinct values, in one component, and noisy targets."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (n, 2)).astype(float)
+    return X, X[:, 0] - X[:, 1] + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
+def test_leaving_out_one_of_equal_samples_is_fitting_without_its_label(alpha):
+    X, y = repeated_samples()
+    regressor = LaplacianInterpolationRegressor(alpha, n_neighbors=4, solver="lu")
+    classifier = LaplacianInterpolationClassifier(alpha, n_neighbors=4, solver="lu")
+    labels = (y > 0) * 2 + (y > 1)
+    numbers = regressor.fit(X, y).leave_one_out()
+    shares = classifier.fit(X, labels).leave_one_out()
+    for sample in range(0, 60, 7):
+        held_out = np.arange(60) == sample
+        without = regressor.fit(X, np.where(held_out, NAN, y)).transduction_[sample]
+        np.testing.assert_allclose(numbers[sample], without, **ALGEBRA)
+        without = classifier.fit(X, np.where(held_out, -1, labels)).label_distributions_[sample]
+        np.testing.assert_allclose(shares[sample], without, **ALGEBRA)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_one_sample_of_an_integer_weight_is_left_out(alpha):
+    X, y = repeated_samples(40)
+    times = np.random.default_rng(1).integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), times)
+    model = LaplacianInterpolationRegressorCV([alpha], n_neighbors=4)
+    weighted, repeated = model.fit(X, y, times).best_score_, model.fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted, repeated.best_score_, **ALGEBRA)
+    weighted = model.fit(X, y, times).loo_predictions_
+    np.testing.assert_allclose(
+        weighted[rows], model.fit(X[rows], y[rows]).loo_predictions_, **ALGEBRA
+    )
+    assert np.isnan(weighted[times == 0]).all()
+
+
 # ---------------------------------------------------------------- the choice
 
 

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeClassifier, KernelRidgeCV
+from sklearn_sl.kernel_ridge._solvers import choose_landmarks
 from sklearn_sl.kernels import Gaussian
 
 landmark_solvers = pytest.mark.parametrize("name", ["nystrom", "cg"])
@@ -130,6 +131,38 @@ def test_duplicated_landmarks_do_no_harm(name, rng):
     doubled = KernelRidge(2.0, solver=name, **options).fit(np.repeat(X, 2, 0), np.repeat(Y, 2, 0))
     exact = KernelRidge(1.0, **options).fit(X, Y)
     np.testing.assert_allclose(doubled.predict(X_test), exact.predict(X_test), **ALGEBRA)
+
+
+@landmark_solvers
+def test_landmarks_are_distinct_where_rows_repeat(name, rng):
+    X = rng.integers(0, 4, (600, 3)).astype(float)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] / 3 + 0.1 * rng.normal(size=600)
+    options = {"kernel": "rbf", "gamma": 1.0, "random_state": 0, "tol": 1e-12}
+    model = KernelRidge(solver=name, n_components=64, **options).fit(X, y)
+    assert len(np.unique(model.X_fit_, axis=0)) == len(np.unique(X, axis=0)) == len(model.X_fit_)
+    exact = KernelRidge(**options).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), exact.predict(X), rtol=1e-5, atol=1e-7)
+    some = model.set_params(n_components=20).fit(X, y).X_fit_
+    assert len(np.unique(some, axis=0)) == 20
+
+
+@landmark_solvers
+def test_landmarks_do_not_depend_on_the_order_and_take_weights_for_repetitions(name, rng):
+    X, Y, X_test = regression(rng, n=60)
+    times = rng.integers(0, 4, 60)
+    model = KernelRidge(kernel="rbf", solver=name, n_components=10, random_state=0, tol=1e-12)
+    weighted = model.fit(X, Y, times.astype(float)).predict(X_test)
+    rows = rng.permutation(np.repeat(np.arange(60), times))
+    repeated = model.fit(X[rows], Y[rows]).predict(X_test)
+    np.testing.assert_allclose(weighted, repeated, **ALGEBRA)
+
+
+def test_landmarks_are_drawn_by_the_weights_of_all_copies():
+    X, weight = np.array([[0.0], [1.0], [0.0], [2.0], [3.0]]), np.array([1e6, 3e6, 2e6, 2e6, 0.0])
+    rng = np.random.RandomState(0)
+    drawn = np.concatenate([choose_landmarks(1, X, weight, rng) for _ in range(4000)])
+    shares = np.bincount(X[drawn, 0].astype(int), minlength=4) / 4000
+    np.testing.assert_allclose(shares, [3 / 8, 3 / 8, 2 / 8, 0], atol=0.03)
 
 
 @landmark_solvers

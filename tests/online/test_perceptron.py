@@ -697,6 +697,12 @@ def test_best_multiple_is_the_best_of_many(rng):
             np.testing.assert_allclose(perceptron_bound(radius, factor * norm, loss), bound)
 
 
+def test_best_multiple_of_a_vector_with_tiny_margins_is_none():
+    # Those multiples that have no loss are beyond the range of numbers.
+    assert best_perceptron_bound([1e-310, -1.0], 1.0, 1.0) == (2.0, 0.0)
+    assert best_perceptron_bound([1e-310, 1e-310], 1.0, 1.0, repeats=3) == (6.0, 0.0)
+
+
 def test_bound_solves_its_quadratic_inequality(rng):
     radius, norm, loss = rng.uniform(0, 5, (3, 100))
     bound = perceptron_bound(radius, norm, loss)
