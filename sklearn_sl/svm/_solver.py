@@ -229,6 +229,8 @@ class Search:
         else:
             self.b = np.zeros(self.gram.n) if start is None else np.array(start, dtype=np.float64)
             self.v = self.gradient()
+        # The size of the first coefficients: those that go to zero leave so large errors behind.
+        self.first = np.abs(self.b).max(initial=0)
 
     def gradient(self):
         """Return ``v = target - (K + ridge) b`` in float64."""
@@ -279,7 +281,7 @@ class Search:
 
         The sum of the coefficients is zero only but for such errors.
         """
-        b = self.problem.settled(self.b)
+        b = self.problem.settled(self.b, size=self.first)
         moved = np.flatnonzero(b != self.b)
         if not len(moved):
             return

@@ -542,6 +542,31 @@ class TestDegenerateProblems:
         residuals = [label - m.predict(x)[0] for m, x, label in refits_of(model, X, y, weight)]
         np.testing.assert_allclose(error, np.mean(np.abs(residuals)), **CLOSE)
 
+    @pytest.mark.parametrize(
+        ("x", "y", "cost"),
+        [
+            ([-2, 1, 0, 0], [1, 1, -2, 0], [0.1, 0.2, 0.3, 0.2]),
+            ([-2, 1, 2, 1], [1, 1, -2, 0], [0.1, 0.1, 0.2, 0.2]),
+            ([2, 1, -2, 1], [2, 2, 2, -2], [0.3, 0.2, 0.2, 0.2]),
+        ],
+    )
+    def test_no_support_vector_may_be_left(self, x, y, cost):
+        # Without some sample all coefficients are zero, but for errors of those that they were.
+        gram = MatrixGram(np.outer(x, x).astype(float))
+        problem = tube_problem(np.array(y, dtype=float), np.array(cost), 1.0)
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    def test_span_of_the_only_free_vector_is_infinite(self):
+        # All but 0.8 are at C: nothing can take its place.
+        X, y = np.array([[-1.0], [-0.9], [0.8], [0.5]]), np.array([0, 0, 1, 1])
+        weight = np.array([1.0, 2.0, 2.5, 1.0])
+        model = SVC(C=0.2, kernel="linear").fit(X, y, weight)
+        free = np.abs(model.dual_coef_[0]) < 0.2 * weight[model.support_] - 1e-9
+        assert X[model.support_[free]].tolist() == [[0.8]]
+        errors = [model.loo_error(X, y, weight, method=method) for method in ("exact", "span")]
+        assert errors[0] <= errors[1] == 0.5
+
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
     @pytest.mark.parametrize("C", [0.05, 0.2])
     def test_error_of_overlapping_classes_is_that_of_scikit_learn(self, kernel, C):
