@@ -198,6 +198,8 @@ class Search:
         if other._block is not None and same and self.problem.intercept == other.problem.intercept:
             self._block = other._block
             self._block.turn_to(self.problem)
+            if self.whole:  # as many variables that can move need not be the same ones
+                self._block.choose(self.used)
 
     def watch(self, violation):
         """Tell whoever watches; a true answer uses up the budget."""

@@ -15,7 +15,7 @@ from sklearn_sl.svm import SVC, SVCCV, SVR, _loo
 from sklearn_sl.svm._gram import MatrixGram, SubGram
 from sklearn_sl.svm._loo import Resident, loo_signs, loo_values
 from sklearn_sl.svm._problem import margin_problem, tube_problem
-from sklearn_sl.svm._solver import solve
+from sklearn_sl.svm._solver import Search, solve
 
 TIGHT = 1e-10
 # What a violation of a millionth leaves in the value at a sample.
@@ -578,3 +578,18 @@ class TestDegenerateProblems:
             peer = neighbour.SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-5)
             wrong = [m.predict(x)[0] != label for m, x, label in refits_of(peer, X, y, 1.0 + 0 * y)]
             assert error == np.mean(wrong)
+
+
+def test_search_for_another_left_out_sample_has_its_own_matrix(rng):
+    # The block that it takes over has as many variables, but not the same ones.
+    X, sign = two_classes(rng)
+    gram = MatrixGram(rbf_kernel(X))
+    problem = margin_problem(sign, np.full(len(sign), 1.0))
+    first, second = (
+        Search(part, gram, tol=TIGHT, polish=True, start=solved(part, gram).b)
+        for part in (_loo.without(problem, 0), _loo.without(problem, 1))
+    )
+    first.block.choose(first.used)
+    second.take_over(first)
+    expected = gram.K[np.ix_(second.used, second.used)]
+    np.testing.assert_array_equal(second._exact_matrix(second.used), expected)
