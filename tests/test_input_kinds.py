@@ -93,6 +93,23 @@ def wide_indices(kind):
     return make
 
 
+def without_order(values):
+    """Return a sparse matrix whose rows are stored from the last entry to the first."""
+    matrix = sp.csr_array(values)
+    for row in map(slice, matrix.indptr, matrix.indptr[1:]):
+        matrix.indices[row] = matrix.indices[row][::-1].copy()
+        matrix.data[row] = matrix.data[row][::-1].copy()
+    matrix.has_sorted_indices = False
+    return matrix
+
+
+def in_halves(values):
+    """Return a sparse matrix that stores each entry twice, to be added up."""
+    matrix = sp.csr_array(values)
+    parts = np.repeat(matrix.data / 2, 2), np.repeat(matrix.indices, 2), 2 * matrix.indptr
+    return sp.csr_array(parts, shape=matrix.shape)
+
+
 # The values, and what holds them.
 DENSE = {
     "float32": ("quarters", lambda X: X.astype(np.float32)),
@@ -120,6 +137,8 @@ SPARSE = {
     "csc": ("quarters", wide_indices(sp.csc_array)),
     "coo": ("quarters", wide_indices(sp.coo_array)),
     "csr float32": ("quarters", lambda X: sp.csr_array(X.astype(np.float32))),
+    "csr without order": ("quarters", without_order),
+    "csr in halves": ("quarters", in_halves),
     "csr int": ("whole", lambda X: sp.csr_array(X.astype(int))),
 }
 KINDS = DENSE | SPARSE

@@ -71,7 +71,7 @@ class PropagationMixin:
             The fitted estimator.
         """
         check_target(self, y)
-        X = validate_data(self, X, accept_sparse="csr")
+        X = added_up(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, y)
         y = column_or_1d(as_label_array(y), warn=True)
         warn_of_text_mark(y)
@@ -163,7 +163,7 @@ class PropagationMixin:
             A probability for each class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = added_up(validate_data(self, X, accept_sparse="csr", reset=False))
         with blas_threads_for(X):
             F = normalised(self._averages(X))
         F[~F.any(axis=1)] = self.prior_

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, fit_context
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.kernels._base import added_up
 
 FLOATS = {"dtype": [np.float64, np.float32]}
 # A row of more numbers, or a dense matrix of more, is a mistake and not a wish.
@@ -167,7 +168,8 @@ class _MonomialsMixin(TransformerMixin):
             The monomials; sparse if ``X`` is.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", **FLOATS)
+        # The products of a sparse row are made of its entries in their order.
+        X = added_up(validate_data(self, X, reset=False, accept_sparse="csr", **FLOATS))
         if not sp.issparse(X) and X.shape[0] * self.n_features_out_ > LARGEST:
             raise ValueError(
                 f"{type(self).__name__} would make a matrix of {X.shape[0]} x "

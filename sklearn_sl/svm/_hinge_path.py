@@ -25,7 +25,8 @@ errors (``RIDGE``), which costs ``RIDGE * C * max_i K_ii`` in the residual.
 
 With an intercept the elbow is never empty. Where theory has it empty, one index
 stays that moves along with its bound and anchors ``b`` at an end of the interval of
-the optimal intercepts; the path reports the middle of that interval.
+the optimal intercepts; the path reports the middle of that interval, and has a
+breakpoint where the other end passes from one sample to another.
 
 The solution at the first ``C`` comes from the same walk in another direction: the
 targets ``y`` are bent until some feasible point is optimal, and then bent back.
@@ -357,11 +358,13 @@ class _Walk:
         self.elbow = _Elbow(K, fit_intercept)
         self.crossings = np.zeros(len(y), dtype=int)
         self.moves = 0
+        self.growing = False
 
     # ------------------------------------------------------------ the three journeys
 
     def begin(self, C, guess=None):
         """Find the solution at ``C``, from a guess if there is one."""
+        self.growing = False
         lower, upper = (C * reach for reach in self.reach)
         self.beta = self._feasible(lower, upper, guess)
         self.side = np.where(self.beta == upper, 1, np.where(self.beta == lower, -1, 0))
@@ -384,6 +387,7 @@ class _Walk:
 
     def turn_to_growing_bounds(self):
         """Make ``C`` the parameter."""
+        self.growing = True
         self.target = _Line(self.y, 0.0)
         zeros = np.zeros_like(self.y)
         self.lower, self.upper = (_Line(zeros, reach) for reach in self.reach)
@@ -442,6 +446,8 @@ class _Walk:
         if self.moves % REFRESH == 0:
             self.refresh()
         velocity = self._velocity()
+        if self.growing and self.fit_intercept and len(self.elbow.members) == 1:
+            end = min(end, self.position + self._bend(velocity))
         step, limit = self._events(velocity)
         event = self._first(step, limit, end)
         if event is None:
@@ -489,6 +495,29 @@ class _Walk:
         limit = step.copy()
         limit[approaching] += late[approaching] / speed[approaching]
         return step, limit
+
+    def _bend(self, velocity):
+        """Return how far an end of the interval of the intercepts is that of the same sample.
+
+        The anchor is on its bound, and stays there, if there is such an interval.
+        """
+        beta_speed, b_speed, residual_speed = velocity
+        lower, upper = self.bounds()
+        anchor, side = self.elbow.members[0], self.side.copy()
+        above, below = (upper - self.beta)[anchor], (self.beta - lower)[anchor]
+        side[anchor] = 1 if above < below else -1
+        bound_speed = (self.upper if above < below else self.lower).rate[anchor]
+        noise = NOISE * np.abs(beta_speed).sum()
+        if abs(beta_speed[anchor] - bound_speed) > noise:
+            return np.inf
+        # Either end is the least of these numbers of one side. Those that are equal here part
+        # further on.
+        further = 2 * TOGETHER * self.position
+        speed = side * (residual_speed + b_speed)
+        number = side * (self.residual + self.b) + further * speed
+        return further + min(
+            _first_change(number[group], speed[group], noise) for group in (side < 0, side > 0)
+        )
 
     def _room(self, beta_speed, lower, upper):
         """Return the room to the bound ahead in the elbow, and the speed towards it."""
@@ -589,6 +618,16 @@ def _intercept_bounds(offset, side):
     low = np.max(offset[side < 0], initial=-np.inf)
     high = np.min(offset[side > 0], initial=np.inf)
     return low, high
+
+
+def _first_change(number, speed, noise):
+    """Return when the least of some numbers, which change at some speeds, is another one."""
+    if not len(number):
+        return np.inf
+    least = np.lexsort((speed, number))[0]
+    catching_up = speed[least] - speed
+    others = catching_up > noise
+    return ((number - number[least])[others] / catching_up[others]).min(initial=np.inf)
 
 
 class _Elbow:

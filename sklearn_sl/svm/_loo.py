@@ -482,7 +482,8 @@ class Pivoting:
         place = (np.cumsum(settled) - 1)[found.rows[mine]]
         rows[place, found.cols[mine]] = b[mine]
         rows = np.clip(rows, problem.lower, problem.upper)
-        self.b[self.problems[settled]] = problem.settled(rows, ROUNDING)
+        size = np.abs(basis.b).max(initial=0)
+        self.b[self.problems[settled]] = problem.settled(rows, ROUNDING, size)
         self.last = found.chosen(mine)
 
     def _limit(self, moving, n_moving, found):
@@ -707,7 +708,10 @@ def span_suspects(problem, gram, solution):
         response = exchange_matrix(Q, p, problem.intercept)
     reply = response.diagonal()
     squared_span = np.zeros(gram.n)
-    squared_span[support] = np.concatenate([1 / reply[:p], -reply[p:]])
+    # No other vector can take the place of the only free one: there is no hull to be near to.
+    alone = problem.intercept and p == 1
+    inner = np.full(1, np.inf) if alone else 1 / reply[:p]
+    squared_span[support] = np.concatenate([inner, -reply[p:]])
     margin = problem.target * (problem.target - solution.v + solution.intercept)
     return np.abs(solution.b) * squared_span >= margin
 

@@ -94,7 +94,7 @@ class SVMPath:
 
     @property
     def breakpoints(self):
-        """The values of ``C`` between which the exact path is linear."""
+        """The values of ``C`` between which the exact path is linear, intercept included."""
         return self._require_exact("breakpoints").breakpoints
 
     def at(self, C):
@@ -236,7 +236,7 @@ def svm_path(
            [ 0.4 ,  0.  ,  0.  , -0.4 ],
            [ 0.4 ,  0.  ,  0.  , -0.4 ]])
     >>> path.breakpoints.round(3)
-    array([ 0.1  ,  0.222,  0.333,  0.4  , 10.   ])
+    array([ 0.1  ,  0.222,  0.25 ,  0.333,  0.4  , 10.   ])
     >>> coefficients, intercept = path.at(0.4)
     >>> coefficients @ X, round(float(intercept), 3)
     (array([0.4, 0.8]), -0.2)

@@ -57,13 +57,15 @@ class Problem:
         b = np.where(b > near * self.upper, self.upper, b)
         return np.where(b < near * self.lower, self.lower, b)
 
-    def settled(self, b, near=DUST):
+    def settled(self, b, near=DUST, size=0.0):
         """Return coefficients that are at zero or at a bound, not next to it by a rounding error.
 
         A coefficient next to its bound looks free, and would decide an intercept for which there
-        is an interval. A matrix has the coefficients of a solution in each row.
+        is an interval. The errors are relative to the largest coefficient, or to the ``size`` of
+        those that ``b`` was computed from: all may have become zero. A matrix has the coefficients
+        of a solution in each row.
         """
-        near = near * np.abs(b).max(axis=-1, keepdims=True, initial=0)
+        near = near * np.maximum(np.abs(b).max(axis=-1, keepdims=True, initial=0), size)
         for end in (self.lower, self.upper, 0.0):
             b = np.where(np.abs(b - end) <= near, end, b)
         return b

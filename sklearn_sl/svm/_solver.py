@@ -198,6 +198,8 @@ class Search:
         if other._block is not None and same and self.problem.intercept == other.problem.intercept:
             self._block = other._block
             self._block.turn_to(self.problem)
+            if self.whole:  # as many variables that can move need not be the same ones
+                self._block.choose(self.used)
 
     def watch(self, violation):
         """Tell whoever watches; a true answer uses up the budget."""
@@ -229,6 +231,8 @@ class Search:
         else:
             self.b = np.zeros(self.gram.n) if start is None else np.array(start, dtype=np.float64)
             self.v = self.gradient()
+        # The size of the first coefficients: those that go to zero leave so large errors behind.
+        self.first = np.abs(self.b).max(initial=0)
 
     def gradient(self):
         """Return ``v = target - (K + ridge) b`` in float64."""
@@ -279,7 +283,7 @@ class Search:
 
         The sum of the coefficients is zero only but for such errors.
         """
-        b = self.problem.settled(self.b)
+        b = self.problem.settled(self.b, size=self.first)
         moved = np.flatnonzero(b != self.b)
         if not len(moved):
             return

@@ -162,6 +162,18 @@ def test_sparse_samples_are_the_same_as_dense_ones(Estimator, rng):
             )
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "knn", rbf_kernel], ids=["rbf", "knn", "callable"])
+@for_both
+def test_entries_of_sparse_samples_that_are_stored_twice_are_added_up(Estimator, kernel, rng):
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 3 - 1
+    once = sp.csr_array(X)
+    parts = np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr
+    twice = sp.csr_array(parts, shape=X.shape)
+    model = Estimator(kernel=kernel, gamma=1.0, n_neighbors=3)
+    dense = model.fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(model.fit(twice, y).predict_proba(twice), dense, **ALGEBRA)
+
+
 # ---------------------------------------------------------------- the equations
 
 

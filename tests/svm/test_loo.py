@@ -15,7 +15,7 @@ from sklearn_sl.svm import SVC, SVCCV, SVR, _loo
 from sklearn_sl.svm._gram import MatrixGram, SubGram
 from sklearn_sl.svm._loo import Resident, loo_signs, loo_values
 from sklearn_sl.svm._problem import margin_problem, tube_problem
-from sklearn_sl.svm._solver import solve
+from sklearn_sl.svm._solver import Search, solve
 
 TIGHT = 1e-10
 # What a violation of a millionth leaves in the value at a sample.
@@ -542,6 +542,31 @@ class TestDegenerateProblems:
         residuals = [label - m.predict(x)[0] for m, x, label in refits_of(model, X, y, weight)]
         np.testing.assert_allclose(error, np.mean(np.abs(residuals)), **CLOSE)
 
+    @pytest.mark.parametrize(
+        ("x", "y", "cost"),
+        [
+            ([-2, 1, 0, 0], [1, 1, -2, 0], [0.1, 0.2, 0.3, 0.2]),
+            ([-2, 1, 2, 1], [1, 1, -2, 0], [0.1, 0.1, 0.2, 0.2]),
+            ([2, 1, -2, 1], [2, 2, 2, -2], [0.3, 0.2, 0.2, 0.2]),
+        ],
+    )
+    def test_no_support_vector_may_be_left(self, x, y, cost):
+        # Without some sample all coefficients are zero, but for errors of those that they were.
+        gram = MatrixGram(np.outer(x, x).astype(float))
+        problem = tube_problem(np.array(y, dtype=float), np.array(cost), 1.0)
+        values = loo_values(problem, gram, solved(problem, gram))
+        np.testing.assert_allclose(values, values_of_refits(problem, gram), **CLOSE)
+
+    def test_span_of_the_only_free_vector_is_infinite(self):
+        # All but 0.8 are at C: nothing can take its place.
+        X, y = np.array([[-1.0], [-0.9], [0.8], [0.5]]), np.array([0, 0, 1, 1])
+        weight = np.array([1.0, 2.0, 2.5, 1.0])
+        model = SVC(C=0.2, kernel="linear").fit(X, y, weight)
+        free = np.abs(model.dual_coef_[0]) < 0.2 * weight[model.support_] - 1e-9
+        assert X[model.support_[free]].tolist() == [[0.8]]
+        errors = [model.loo_error(X, y, weight, method=method) for method in ("exact", "span")]
+        assert errors[0] <= errors[1] == 0.5
+
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
     @pytest.mark.parametrize("C", [0.05, 0.2])
     def test_error_of_overlapping_classes_is_that_of_scikit_learn(self, kernel, C):
@@ -553,3 +578,18 @@ class TestDegenerateProblems:
             peer = neighbour.SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-5)
             wrong = [m.predict(x)[0] != label for m, x, label in refits_of(peer, X, y, 1.0 + 0 * y)]
             assert error == np.mean(wrong)
+
+
+def test_search_for_another_left_out_sample_has_its_own_matrix(rng):
+    # The block that it takes over has as many variables, but not the same ones.
+    X, sign = two_classes(rng)
+    gram = MatrixGram(rbf_kernel(X))
+    problem = margin_problem(sign, np.full(len(sign), 1.0))
+    first, second = (
+        Search(part, gram, tol=TIGHT, polish=True, start=solved(part, gram).b)
+        for part in (_loo.without(problem, 0), _loo.without(problem, 1))
+    )
+    first.block.choose(first.used)
+    second.take_over(first)
+    expected = gram.K[np.ix_(second.used, second.used)]
+    np.testing.assert_array_equal(second._exact_matrix(second.used), expected)

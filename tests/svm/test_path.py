@@ -150,6 +150,19 @@ def test_exact_path_is_known_everywhere_between_its_ends(rng):
     np.testing.assert_allclose(intercept, path.intercept[-1], **ALGEBRA)
 
 
+@kernels
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_path_has_the_intercept_of_fits_where_no_vector_is_free(kernel, seed):
+    # The middle of an interval, either end of which passes from sample to sample.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2))
+    y = np.where(X[:, 0] + 2 * rng.normal(size=20) > 0, 1, -1)
+    path = svm_path(X, y, [0.005, 1.0], method="exact", kernel=kernel, gamma=0.5)
+    for C in np.geomspace(0.006, 0.9, 30):
+        model = SVC(C=C, kernel=kernel, gamma=0.5).fit(X, y)
+        np.testing.assert_allclose(path.at(C)[1], model.intercept_[0], **CLOSE, err_msg=f"C={C}")
+
+
 def test_coefficients_are_linear_between_breakpoints(rng):
     X, y = samples(rng)
     path = svm_path(X, y, [0.05, 20.0], method="exact", gamma=0.5)
