@@ -83,7 +83,7 @@ def reference():
 
 
 def table():
-    """Return the table of README.rst: estimators and kernels of each module, and how many others."""
+    """Return the table of README.rst: estimators and kernels of each module, others counted."""
     lines = [".. list-table::", "   :widths: 25 75", ""]
     for module in public_modules():
         kinds = {name: kind_of(getattr(module, name)) for name in module.__all__}
