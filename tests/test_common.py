@@ -36,6 +36,7 @@ from _checks import (
     takes_weights,
 )
 from _clock import ANSWER_SECONDS, slowness
+from _contracts import table
 from conftest import ALGEBRA, EXACT, SINGLE, every_check_of
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
@@ -374,87 +375,7 @@ def weighted_score(estimator, data, weight, train, test):
 
 # Fits whose longest LAPACK call is short; where they are too short to be interrupted there will be
 # more samples. (The fit of a transformer looks at the shape of its data only.)
-LONG_FITS = {
-    "KernelRidge": [
-        ({}, 6000, 1000),
-        ({"kernel": "rbf"}, 3000, 50),
-        ({"kernel": "rbf", "solver": "nystrom", "n_components": 400}, 20_000, 20),
-        ({"kernel": "rbf", "solver": "cg", "n_components": 300, "tol": 1e-12}, 8000, 20),
-    ],
-    "KernelRidgeCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
-        ({"kernel": "rbf", "alphas": np.logspace(-6, 3, 50), "cv": 5}, 600, 20),
-    ],
-    "KernelRidgeClassifier": [({"kernel": "rbf"}, 2500, 50)],
-    "KernelRidgeClassifierCV": [
-        ({"kernel": "rbf", "kernel_grid": {"gamma": np.logspace(-3, 0, 20)}}, 400, 20),
-    ],
-    "SVC": [
-        ({}, 6000, 20),
-        ({"cache_size": 10}, 5000, 20),
-    ],
-    "MulticlassSVC": [({}, 2500, 20), ({"cache_size": 20}, 2500, 20)],
-    "SVCCV": [({}, 1000, 20), ({"n_jobs": 2}, 1200, 20), ({"cv": "loo"}, 300, 20)],
-    "SVRCV": [({}, 1500, 20)],
-    "DecisionTreeClassifier": [
-        ({}, 50_000, 20),
-        ({"n_jobs": 2}, 100_000, 20),
-        ({"max_leaf_nodes": 1000}, 50_000, 20),
-        ({"surrogates": 5}, 30_000, 20),
-    ],
-    "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 15_000, 20)],
-    "DecisionTreeClassifierCV": [({}, 10_000, 20), ({"n_jobs": 2}, 20_000, 20)],
-    "DecisionTreeRegressorCV": [({}, 4000, 20)],
-    "AdaBoostClassifier": [({"n_estimators": 40}, 10_000, 20)],
-    "AdaBoostRegressor": [({"n_estimators": 20, "n_jobs": 2}, 30_000, 20)],
-    "ForwardStagewiseClassifier": [({"n_estimators": 40, "loss": "logistic"}, 8000, 20)],
-    "ForwardStagewiseRegressor": [({"n_estimators": 30}, 30_000, 20)],
-    "BaggingClassifier": [({"n_estimators": 40, "n_jobs": 2}, 8000, 20)],
-    "BaggingRegressor": [({"n_estimators": 30}, 4000, 20)],
-    "RandomForestClassifier": [
-        ({"n_estimators": 50, "n_jobs": 2}, 5_000, 20),
-        ({"n_estimators": 1, "n_jobs": 2}, 150_000, 20),
-    ],
-    "RandomForestRegressor": [({"n_estimators": 20, "max_features": "sqrt"}, 5_000, 50)],
-    "LabelPropagation": [({}, 6000, 20), ({"kernel": "knn"}, 12_000, 20)],
-    "LabelSpreading": [({"alpha": 0.9}, 2500, 20), ({"kernel": "knn", "alpha": 0.9}, 12_000, 20)],
-    "LaplacianInterpolationClassifier": [
-        ({"n_neighbors": 10}, 60_000, 5),
-        ({"alpha": 1.0, "solver": "consensus", "tol": 1e-9}, 20_000, 5),
-        ({"alpha": 1.0, "solver": "lu"}, 15_000, 5),
-    ],
-    "LaplacianInterpolationClassifierCV": [({"alphas": [0.1, 1.0]}, 3000, 5)],
-    "LaplacianInterpolationRegressor": [({"alpha": 100.0, "solver": "cg"}, 60_000, 5)],
-    "LaplacianInterpolationRegressorCV": [({"alphas": [0.1, 1.0]}, 2500, 5)],
-    "GraphBuilder": [
-        ({"method": ("knn", "mst")}, 50_000, 5),
-        ({"method": "ball", "radius": 0.4}, 20_000, 5),
-        ({"method": "complete"}, 2500, 5),
-    ],
-    "MatrixCompletion": [({"row_kernel": "rbf", "col_kernel": "rbf"}, 250, 20)],
-    "SwitchingMultitaskKernel": [({}, 250, 20)],
-    "SVR": [({"C": 1000.0, "epsilon": 0.01}, 3000, 20), ({}, 6000, 20)],
-    "Perceptron": [
-        ({"tol": None, "max_iter": 60, "shuffle": False}, 40_000, 20),
-        ({"tol": None, "max_iter": 50}, 40_000, 20),
-    ],
-    "OnlineGradientDescentClassifier": [({"max_iter": 30}, 40_000, 20)],
-    "OnlineGradientDescentRegressor": [({"loss": "absolute", "max_iter": 200}, 40_000, 20)],
-    "PassiveAggressiveClassifier": [({"tol": None, "max_iter": 40}, 40_000, 20)],
-    "PassiveAggressiveRegressor": [({"tol": None, "max_iter": 120}, 40_000, 20)],
-    "Winnow": [({}, 20_000, 20)],
-    "ExponentiatedGradientClassifier": [({"max_iter": 30}, 20_000, 20)],
-    "EllipsoidClassifier": [({"max_iter": 20}, 2000, 200)],
-    "KernelPerceptron": [({}, 4000, 20), ({"budget": 200}, 4000, 20)],
-    "KernelOGD": [({"max_iter": 5}, 5000, 20)],
-    "GraphOnlinePredictor": [({}, 2000, 10), ({"solver": "cg"}, 1000, 10)],
-    "Hedge": [({}, 60_000, 20)],
-    "FixedShare": [({"prediction": "vovk"}, 60_000, 20)],
-    "Halving": [({"max_iter": 30}, 40_000, 20)],
-    "EigenfunctionClassifier": [({}, 400_000, 20)],
-    "SpectralBisection": [({"solver": "lanczos"}, 20_000, 3)],
-    "DisjunctionWeightedMajority": [({"n_literals": 3}, 3000, 40)],
-}
+LONG_FITS = table("LONG_FITS")
 
 
 def long_fits():
