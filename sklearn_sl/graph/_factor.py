@@ -14,7 +14,8 @@ from sklearn_sl.graph._ordering import QuotientGraph
 WIDEST = 128
 # One call of compiled code does about this many operations, 50 ms or less.
 BUDGET = 5e8
-# One call of the ordering, or of the analysis, reads about so many entries: 50 ms or less.
+# One call of the ordering, or of the analysis, reads about so many entries, or writes them for the
+# first time: 50 ms or less.
 READ = 5_000_000
 # A vertex with more neighbours than this, times the root of the number of vertices, comes last.
 DENSE = 10
@@ -197,8 +198,9 @@ class Factor:
         self._blocks = p.first, p.start, p.rows, p.panel
         self.values = np.zeros(p.n_entries)
         where = np.empty(n, dtype=np.intp)
-        M = p.matrix
-        compiled.scatter(M.indptr, M.indices, M.data, *self._blocks, where, self.values)
+        matrix, block = (p.matrix.indptr, p.matrix.indices, p.matrix.data), 0
+        while block < n_blocks:
+            block = compiled.scatter(*matrix, *self._blocks, block, READ, where, self.values)
         lists = [np.full(n_blocks, -1, dtype=np.intp) for _ in range(3)]
         work = np.empty(p.highest * WIDEST)
         slack = np.empty(0) if slack is None else np.array(slack, dtype=np.float64)[p.order]
