@@ -1,9 +1,9 @@
 """Run the tests with the oldest and newest dependencies, on every Python that is found.
 
 A plain script, run by ``make test-matrix``. There is one wheel for each Python, and an environment
-in build/matrix for each combination; the oldest Python has all versions, the others the newest.
-Arguments are handed to pytest; ``MATRIX=3.13`` or ``MATRIX=oldest`` runs only what has this in
-its name.
+in build/matrix for each combination; the oldest Python has all versions, the others, which old
+versions know nothing of, have the newest. Arguments are handed to pytest; ``MATRIX=3.13`` or
+``MATRIX=oldest`` runs only what has this in its name.
 """
 
 import os
@@ -41,42 +41,46 @@ def interpreter(version):
 
 
 def runs(path, version):
-    """Say whether this is a Python that starts: a shim of pyenv may stand for none."""
-    code = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
+    """Say whether this Python starts and makes environments: a shim of pyenv may stand for none."""
+    code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
     result = subprocess.run([path, "-c", code], capture_output=True, text=True)
     return result.stdout.strip() == version
 
 
 def combinations():
     """Yield Pythons that are found, and names of versions, as the variable MATRIX selects them."""
-    rows, versions = [], list(VERSIONS)
+    rows = []
     for python in PYTHONS:
         path = interpreter(python)
         if path is None:
             print(f"Python {python}: not found, skipped", flush=True)
             continue
+        versions = VERSIONS if python == PYTHONS[0] else ["newest"]
         rows += [(f"{python}-{version}", path, version) for version in versions]
-        versions = ["newest"]
     return [row for row in rows if os.environ.get("MATRIX", "") in row[0]]
 
 
-def wheel(path, directory):
+def environment(name, path):
+    """Return the Python of a new environment: some systems have no pip outside of one."""
+    subprocess.run([path, "-m", "venv", "--clear", BUILD / name], check=True)
+    return BUILD / name / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+
+def wheel(python, directory):
     """Return the wheel for this Python, built anew; a warning of the compiler is an error."""
     shutil.rmtree(directory, ignore_errors=True)
-    command = [path, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", directory, ROOT]
+    # What an earlier build has left would be taken as it is, warnings and all.
+    for leftover in [*ROOT.glob("build/lib*"), *ROOT.glob("build/temp*")]:
+        shutil.rmtree(leftover)
+    command = [python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", directory, ROOT]
     subprocess.run(command, check=True, env={**os.environ, "SKLEARN_SL_STRICT": "1"})
     return next(directory.glob("*.whl"))
 
 
-def environment(name, path, version, package):
-    """Return the Python of an environment with the package and these versions."""
-    python = BUILD / name / ("Scripts" if os.name == "nt" else "bin") / "python"
-    if not python.exists():
-        subprocess.run([path, "-m", "venv", BUILD / name], check=True)
-    install = [python, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*install, f"{package}[test]", *VERSIONS[version]], check=True)
-    subprocess.run([*install, "--force-reinstall", "--no-deps", package], check=True)
-    return python
+def install(python, package, version):
+    """Install the package and these versions of what it depends on."""
+    command = [python, "-m", "pip", "install", "--quiet", f"{package}[test]", *VERSIONS[version]]
+    subprocess.run(command, check=True)
 
 
 def passes(python, arguments):
@@ -87,14 +91,20 @@ def passes(python, arguments):
 
 
 def main(arguments):
-    """Test every combination; return the number of those that failed."""
+    """Test every combination; return the number of those that failed, or 1 if there is none."""
     wheels, failed = {}, []
-    for name, path, version in combinations():
+    rows = combinations()
+    if not rows:
+        print("Nothing was tested: no such combination.")
+        return 1
+    for name, path, version in rows:
         print(f"=== {name}", flush=True)
         try:
+            python = environment(name, path)
             if path not in wheels:
-                wheels[path] = wheel(path, BUILD / "wheels" / name)
-            good = passes(environment(name, path, version, wheels[path]), arguments)
+                wheels[path] = wheel(python, BUILD / "wheels" / name)
+            install(python, wheels[path], version)
+            good = passes(python, arguments)
         except subprocess.CalledProcessError as error:
             print(error)
             good = False

@@ -275,6 +275,13 @@ def test_word_for_nothing_is_a_class_and_a_category_of_text(tmp_path, word):
     assert len(np.unique(dataset.X)) == 3  # NaN would be equal to nothing
 
 
+def test_words_for_nothing_alone_are_the_classes_of_a_target(tmp_path):
+    dataset = load_columns(tmp_path, "x,y", NUMBERS, [*["none", "NA"] * 14, "", ""])
+    assert (dataset.task, dataset.n_classes, len(dataset.y)) == ("classification", 2, 28)
+    with pytest.raises(data.InputError, match="0 rows with a target"):
+        load_columns(tmp_path, "x,y", NUMBERS, ["none"] * 30)
+
+
 @pytest.mark.parametrize("word", ["", "none", "NA", "null", "nan", "?", "-", "<NA>", "#N/A", "."])
 def test_word_for_nothing_is_missing_among_numbers(tmp_path, word):
     dataset = load_columns(tmp_path, "x,y", [*HALVES[1:], word], CLASSES)

@@ -165,6 +165,11 @@ def read_target(column, task, notes):
         # Whole numbers that are too long for floats: identifiers, to be told apart as text.
         labels, y = np.unique([text for _, text in column.fields], return_inverse=True)
         y = np.where(np.isnan(column.values), np.nan, y)
+    texts = [text for _, text in column.fields]
+    if np.isnan(y).all() and not column.n_infinite and len({*texts} - {""}) > 1:
+        # Nothing but "none" and "NA", say: these are the classes.
+        labels, codes = np.unique(texts, return_inverse=True)
+        y = np.where([text == "" for text in texts], np.nan, codes)
     if labels is not None:
         note_odd_classes(column, labels, notes)
     if np.isnan(y).any():

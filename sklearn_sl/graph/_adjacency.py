@@ -9,11 +9,14 @@ import numbers
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from sklearn.utils.validation import check_array
+
+from sklearn_sl.graph import _ordering
 
 # Weights of the two directions of an edge may differ by rounding.
 SYMMETRY = 1e-10
+# One call of compiled code reads about so many entries: 50 ms or less.
+READ = 5_000_000
 
 
 def as_graph(graph):
@@ -212,8 +215,20 @@ def connected_components(graph):
     >>> connected_components(graph_from_edges([[0, 2], [1, 3]]))
     (2, array([0, 1, 0, 1]))
     """
-    n_components, component = csgraph.connected_components(as_graph(graph), directed=False)
-    return int(n_components), component.astype(np.int64)
+    n_components, component = find_components(as_graph(graph))
+    return n_components, component.astype(np.int64)
+
+
+def find_components(W):
+    """Return the number of components of a sparse pattern, and the component of each vertex.
+
+    They are those of ``scipy.sparse.csgraph``, where other threads, and Ctrl-C, have to wait.
+    """
+    indptr, indices = (array.astype(np.intp, copy=False) for array in (W.indptr, W.indices))
+    component, row = np.arange(W.shape[0], dtype=np.intc), 0
+    while row < len(component):
+        row = _ordering.join_neighbours(indptr, indices, row, READ, component)
+    return _ordering.number_trees(component), component
 
 
 def laplacian(graph, normalization=None):

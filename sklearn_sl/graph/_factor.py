@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_sl._memory import check_memory
+from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.graph import _sparse_cholesky as compiled
 from sklearn_sl.graph._ordering import QuotientGraph
 
@@ -13,7 +14,8 @@ from sklearn_sl.graph._ordering import QuotientGraph
 WIDEST = 128
 # One call of compiled code does about this many operations, 50 ms or less.
 BUDGET = 5e8
-# One call of the ordering, or of the analysis, reads about so many entries: 50 ms or less.
+# One call of the ordering, or of the analysis, reads about so many entries, or writes them for the
+# first time: 50 ms or less.
 READ = 5_000_000
 # A vertex with more neighbours than this, times the root of the number of vertices, comes last.
 DENSE = 10
@@ -182,6 +184,11 @@ class Factor:
         The sums of the rows of a matrix whose entries beside the diagonal are not positive, known
         better than from the matrix. Then the factor has a small relative error in each entry,
         whatever the condition of the matrix is; its diagonal is not looked at.
+
+    Notes
+    -----
+    BLAS has one thread here: blocks are narrow, so that several gain little on an idle machine, and
+    wait for one another in a busy loop on another one, where all takes ten times as long.
     """
 
     def __init__(self, A, pattern=None, slack=None):
@@ -191,16 +198,18 @@ class Factor:
         self._blocks = p.first, p.start, p.rows, p.panel
         self.values = np.zeros(p.n_entries)
         where = np.empty(n, dtype=np.intp)
-        M = p.matrix
-        compiled.scatter(M.indptr, M.indices, M.data, *self._blocks, where, self.values)
+        matrix, block = (p.matrix.indptr, p.matrix.indices, p.matrix.data), 0
+        while block < n_blocks:
+            block = compiled.scatter(*matrix, *self._blocks, block, READ, where, self.values)
         lists = [np.full(n_blocks, -1, dtype=np.intp) for _ in range(3)]
         work = np.empty(p.highest * WIDEST)
         slack = np.empty(0) if slack is None else np.array(slack, dtype=np.float64)[p.order]
         block = 0
-        while 0 <= block < n_blocks:
-            block = compiled.factor(
-                *self._blocks, p.owner, block, BUDGET, *lists, where, work, slack, self.values
-            )
+        with one_blas_thread():
+            while 0 <= block < n_blocks:
+                block = compiled.factor(
+                    *self._blocks, p.owner, block, BUDGET, *lists, where, work, slack, self.values
+                )
         if block < 0 or not np.isfinite(self.values).all():
             raise ValueError(TOO_FAR_APART)
 
@@ -218,15 +227,17 @@ class Factor:
 
     def _solve_lower(self, X):
         block, work = 0, np.empty(self.pattern.highest * X.shape[1])
-        while block < len(self.pattern.first) - 1:
-            block = compiled.solve_lower(*self._blocks, self.values, block, BUDGET, work, X)
+        with one_blas_thread():
+            while block < len(self.pattern.first) - 1:
+                block = compiled.solve_lower(*self._blocks, self.values, block, BUDGET, work, X)
         return X
 
     def _solve_upper(self, X):
         block = len(self.pattern.first) - 2
         work = np.empty(self.pattern.highest * X.shape[1])
-        while block >= 0:
-            block = compiled.solve_upper(*self._blocks, self.values, block, BUDGET, work, X)
+        with one_blas_thread():
+            while block >= 0:
+                block = compiled.solve_upper(*self._blocks, self.values, block, BUDGET, work, X)
         return X
 
     @cached_property
@@ -238,8 +249,10 @@ class Factor:
         state = np.array([len(p.first) - 2, 0], dtype=np.intp)
         where = np.empty(len(p.owner), dtype=np.intp)
         work = [np.empty(p.highest * WIDEST) for _ in range(3)]
-        while not compiled.invert(*self._blocks, p.owner, BUDGET, state, where, *work, values):
-            pass
+        arguments = *self._blocks, p.owner, BUDGET, state, where, *work, values
+        with one_blas_thread():
+            while not compiled.invert(*arguments):
+                pass
         return values
 
     def inverse_at(self, rows, cols):

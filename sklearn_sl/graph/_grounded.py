@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
 from sklearn_sl.graph import _sweeps
 from sklearn_sl.graph._adjacency import degrees
@@ -154,9 +153,7 @@ class GroundedSystem:
 
     def _solve_lu(self, b, x, tols, max_iter):
         if self.n:
-            # Threads of BLAS gain nothing on small blocks, and spin for a while after each.
-            with one_blas_thread():
-                x[...] = self._factor.solve(b / self._unit)
+            x[...] = self._factor.solve(b / self._unit)
         return 1, True
 
     @cached_property

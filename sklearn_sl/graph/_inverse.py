@@ -8,11 +8,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._warnings import warn
-from sklearn_sl.graph._adjacency import degrees
+from sklearn_sl.graph._adjacency import degrees, find_components
 from sklearn_sl.graph._descent import TINY, ScaledMatrix
 from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Limits, pattern_within
 
@@ -56,7 +55,7 @@ class LaplacianInverse:
         self.n_vertices = W.shape[0]
         self._check_range(W, shift)
         self.W, self.shift = W / self.unit, shift / self.unit
-        self.n_components, self.component = csgraph.connected_components(W, directed=False)
+        self.n_components, self.component = find_components(W)
         self.size = np.bincount(self.component)[self.component]
         self.degree = degrees(self.W)
         self._pattern = None

@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import linkage
-from scipy.sparse import csgraph
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -13,7 +12,7 @@ from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
+from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list, find_components
 from sklearn_sl.graph._build import GraphBuilder, read_samples
 from sklearn_sl.graph._descent import ScaledMatrix
 from sklearn_sl.graph._factor import Factor, Limits, pattern_within
@@ -282,7 +281,7 @@ class Interpolant(CheckedState):
 
     def __init__(self, W, n_columns, solver):
         self.W, self.n_columns, self.solver = W, n_columns, solver
-        self.component = csgraph.connected_components(W, directed=False)[1]
+        self.component = find_components(W)[1]
         self.order = np.argsort(self.component, kind="stable")
         self.start = np.append(0, np.cumsum(np.bincount(self.component)))
         self.local = np.empty_like(self.order)

@@ -1,4 +1,4 @@
-"""An order of elimination with little fill: approximate minimum degree.
+"""An order of elimination with little fill: approximate minimum degree; connected components.
 
 Eliminating a vertex joins its neighbours to one another. Such a clique is kept as an *element*, the
 list of its members, so that the graph never takes more room than at the start (the quotient graph).
@@ -16,6 +16,53 @@ are eliminated together with the pivot.
 from cython cimport final
 
 import numpy as np
+
+
+cdef int _first(int[::1] above, int i) noexcept nogil:
+    """Return the first vertex of a tree, and halve the way there."""
+    while above[i] != i:
+        above[i] = above[above[i]]
+        i = above[i]
+    return i
+
+
+def join_neighbours(const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] indices, Py_ssize_t row,
+                    Py_ssize_t budget, int[::1] above):
+    """Join the trees of neighbours, from a row on, until about so many entries have been read.
+
+    ``above`` leads from each vertex to an earlier one of its tree, or from the first to itself.
+    Returns the row to go on with.
+    """
+    cdef Py_ssize_t place
+    cdef int mine, other
+    with nogil:
+        while row < above.shape[0] and budget >= 0:
+            mine = _first(above, row)
+            for place in range(indptr[row], indptr[row + 1]):
+                other = _first(above, indices[place])
+                if other < mine:
+                    above[mine] = other
+                    mine = other
+                else:
+                    above[other] = mine
+            budget -= 1 + indptr[row + 1] - indptr[row]
+            row += 1
+    return row
+
+
+def number_trees(int[::1] above):
+    """Replace ``above`` by the number of each vertex's tree; returns how many trees there are."""
+    cdef Py_ssize_t i
+    cdef int n_trees = 0
+    with nogil:
+        # All on the way to the first vertex come earlier, and have their numbers.
+        for i in range(above.shape[0]):
+            if above[i] == i:
+                above[i] = n_trees
+                n_trees += 1
+            else:
+                above[i] = above[above[i]]
+    return n_trees
 
 
 @final

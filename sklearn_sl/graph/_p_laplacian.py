@@ -21,14 +21,13 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph, edge_list
+from sklearn_sl.graph._adjacency import as_graph, edge_list, find_components
 from sklearn_sl.graph._network import Network
 from sklearn_sl.graph._resistance import check_pairs
 from sklearn_sl.graph._vertices import GraphClassifierMixin
@@ -253,13 +252,13 @@ class Islands:
     """
 
     def __init__(self, W, values, labelled):
-        component = csgraph.connected_components(W, directed=False)[1]
+        component = find_components(W)[1]
         reached = np.isin(component, component[labelled])
         self.values, self.is_free = values, reached & ~labelled
         self.free = np.flatnonzero(self.is_free)
         self.home = np.zeros(W.shape[0], dtype=np.intp)
         inner = W[self.free][:, self.free]
-        self.home[self.free] = csgraph.connected_components(inner, directed=False)[1]
+        self.home[self.free] = find_components(inner)[1]
         if len(self.free):
             self._list_edges(W)
             self._centre_labels()

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
-from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list
+from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list, find_components
 from sklearn_sl.graph._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
@@ -331,7 +331,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
     """
     W = as_graph(graph)
     times = effective_resistance(W, pairs, method=method, error=error, random_state=random_state)
-    component = sp.csgraph.connected_components(W, directed=False)[1]
+    component = find_components(W)[1]
     volume = np.bincount(component, degrees(W))[component]
     if sp.issparse(times):
         times.data *= np.repeat(volume, np.diff(times.indptr))
@@ -400,7 +400,7 @@ def kirchhoff_index(graph):
     4.0
     """
     W = as_graph(graph)
-    if sp.csgraph.connected_components(W, directed=False)[0] > 1:
+    if find_components(W)[0] > 1:
         return math.inf
     return float(vertex_resistance(W).sum() / 2)
 

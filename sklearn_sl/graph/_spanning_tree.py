@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csgraph
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
-from sklearn_sl.graph._adjacency import sparse_matrix
+from sklearn_sl.graph._adjacency import find_components, sparse_matrix
 from sklearn_sl.graph._neighbors import blocks, moved, origin_of, pair_lengths
 
 NO_EDGE = np.inf
@@ -35,7 +35,7 @@ def spanning_tree(X, distances, numbers, metric):
         for kept, new in zip(taken, (i, j, length)):
             kept.append(new)
         joined = sparse_matrix(np.ones(len(i)), component[i], component[j], n_components)
-        n_components, label = csgraph.connected_components(joined, directed=False)
+        n_components, label = find_components(joined)
         component = label[component]
     if not taken[0]:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)

@@ -174,11 +174,16 @@ cdef void _locate(const Py_ssize_t[::1] rows, Py_ssize_t start, Py_ssize_t stop,
 
 def scatter(const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] indices, const double[::1] data,
             const Py_ssize_t[::1] first, const Py_ssize_t[::1] start, const Py_ssize_t[::1] rows,
-            const Py_ssize_t[::1] panel, Py_ssize_t[::1] where, double[::1] values):
-    """Write the lower triangle of the matrix into the panels, which are zero before."""
-    cdef Py_ssize_t block, col, place, height
+            const Py_ssize_t[::1] panel, Py_ssize_t block, Py_ssize_t budget,
+            Py_ssize_t[::1] where, double[::1] values):
+    """Write the lower triangle of the matrix into the panels, which are zero before.
+
+    From ``block`` on, until the panels hold so many numbers: memory that is written to for the
+    first time takes its time. Returns the block to go on with.
+    """
+    cdef Py_ssize_t n_blocks = first.shape[0] - 1, col, place, height
     with nogil:
-        for block in range(first.shape[0] - 1):
+        while block < n_blocks and budget >= 0:
             height = start[block + 1] - start[block]
             _locate(rows, start[block], start[block + 1], where)
             for col in range(first[block], first[block + 1]):
@@ -186,6 +191,9 @@ def scatter(const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] indices, const d
                     if indices[place] >= col:
                         values[panel[block] + (col - first[block]) * height
                                + where[indices[place]]] = data[place]
+            budget -= panel[block + 1] - panel[block]
+            block += 1
+    return block
 
 
 def factor(const Py_ssize_t[::1] first, const Py_ssize_t[::1] start, const Py_ssize_t[::1] rows,

@@ -6,15 +6,15 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
-from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
+from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import degrees, edge_list
+from sklearn_sl.graph._adjacency import degrees, edge_list, find_components
 from sklearn_sl.graph._factor import Factor, Pattern
 from sklearn_sl.graph._inverse import thin
 from sklearn_sl.graph._vertices import GraphMixin
@@ -164,7 +164,10 @@ class _Operator:
         done = True
         try:
             options = {"v0": start, "tol": OUTER, **options}
-            self.latest = sparse_linalg.eigsh(operator, k=1, which="LA", **options)[1][:, 0]
+            # Several threads of BLAS gain little on a few long vectors, and on a busy machine they
+            # wait for one another; ARPACK lets no other thread of Python run meanwhile.
+            with one_blas_thread():
+                self.latest = sparse_linalg.eigsh(operator, k=1, which="LA", **options)[1][:, 0]
         except sparse_linalg.ArpackNoConvergence:
             done = False
         except _OutOfSteps:
@@ -248,7 +251,7 @@ def strong_components(W):
     rows, cols, weights = edge_list(W)
     strong = weights > WEAK * np.minimum(d[rows], d[cols])
     kept = sp.csr_array((weights[strong], (rows[strong], cols[strong])), shape=W.shape)
-    return csgraph.connected_components(kept, directed=False)[1]
+    return find_components(kept)[1]
 
 
 def lighter_sides(component, size):

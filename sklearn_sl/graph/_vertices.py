@@ -13,7 +13,6 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite
@@ -29,7 +28,7 @@ from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
-from sklearn_sl.graph._adjacency import as_graph, check_weights
+from sklearn_sl.graph._adjacency import as_graph, check_weights, find_components
 from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
 
 # Queries that are tied to the graph at once.
@@ -88,7 +87,7 @@ class Vertices:
 
     def find_reached(self, labelled):
         """Set which vertices are in a component with a label, and the components."""
-        n_components, self.component = csgraph.connected_components(self.W, directed=False)
+        n_components, self.component = find_components(self.W)
         known = np.zeros(n_components, dtype=bool)
         known[self.component[labelled]] = True
         self.reached = known[self.component]

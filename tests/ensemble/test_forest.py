@@ -426,7 +426,8 @@ def assert_as_good(found):
 
 @pytest.mark.parametrize("name", ["wine", "moons", "diabetes"])
 def test_forest_is_as_good_as_the_peers(name):
-    assert_as_good(differences(name, n_splits=8, n_trees=30))
+    # Fewer splits say little of the noise, which is .025 of one split of the diabetes data.
+    assert_as_good(differences(name, n_splits=24, n_trees=30))
 
 
 @pytest.mark.slow

@@ -342,7 +342,8 @@ def test_score_may_be_a_metric_of_labels():
     X, y = DIABETES
     model = BaggingRegressor(n_estimators=40, oob_score=mean_absolute_error, random_state=0)
     model.fit(X, y)
-    assert model.oob_score_ == mean_absolute_error(y, model.oob_prediction_)
+    expected = mean_absolute_error(y, model.oob_prediction_)
+    np.testing.assert_allclose(model.oob_score_, expected, **EXACT)
 
 
 def test_score_may_be_the_name_of_a_scorer(rng):
@@ -363,7 +364,8 @@ def test_score_may_be_the_name_of_a_scorer(rng):
     )
     X, y = DIABETES
     model = RandomForestRegressor(oob_score="neg_mean_absolute_error", **how).fit(X, y)
-    assert model.oob_score_ == -mean_absolute_error(y, model.oob_prediction_)
+    expected = -mean_absolute_error(y, model.oob_prediction_)
+    np.testing.assert_allclose(model.oob_score_, expected, **EXACT)
     with pytest.raises(ValueError, match="oob_score"):
         RandomForestRegressor(oob_score="no such score").fit(X, y)
 

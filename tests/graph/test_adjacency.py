@@ -8,8 +8,11 @@ import scipy.sparse as sp
 from conftest import ALGEBRA, EXACT
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csgraph
 
 from sklearn_sl.graph import (
+    _adjacency,
+    _ordering,
     as_graph,
     connected_components,
     cut_weight,
@@ -17,6 +20,7 @@ from sklearn_sl.graph import (
     laplacian,
     ratio_cut,
 )
+from sklearn_sl.graph._adjacency import find_components
 
 # Spielman's graph of five vertices.
 FIVE = [[0, 1], [0, 4], [1, 2], [1, 3], [2, 3], [3, 4]], [1, 1, 1, 1, 1, 2]
@@ -205,3 +209,23 @@ def test_components_are_what_paths_connect():
     assert n_components == 4
     paths = np.linalg.matrix_power((W > 0) + np.eye(7, dtype=int), 7) > 0
     np.testing.assert_array_equal(component[:, None] == component, paths)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.02, 0.05, 0.2])
+def test_components_are_those_of_scipy(density):
+    for seed in range(20):
+        A = sp.random(40, 40, density=density, format="csr", random_state=seed)
+        n_components, component = find_components(A)
+        expected = csgraph.connected_components(A, directed=False)
+        assert n_components == expected[0]
+        np.testing.assert_array_equal(component, expected[1])
+
+
+def test_components_are_found_in_short_calls(monkeypatch):
+    W = graph_from_edges(np.column_stack([np.arange(99), np.arange(1, 100)]))
+    monkeypatch.setattr(_adjacency, "READ", 10)
+    assert find_components(W)[0] == 1
+    n_rows = _ordering.join_neighbours(
+        *(each.astype(np.intp) for each in (W.indptr, W.indices)), 0, 10, np.arange(100, dtype="i")
+    )
+    assert 0 < n_rows < 10

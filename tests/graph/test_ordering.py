@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import spilu
 from sklearn.neighbors import kneighbors_graph
+from threadpoolctl import threadpool_limits
 
+from sklearn_sl._threads import _blas_limits
 from sklearn_sl.graph import (
     LaplacianInterpolationClassifier,
     PLaplacianClassifier,
@@ -23,9 +25,12 @@ from sklearn_sl.graph import (
     _factor,
     _ordering,
     _sparse_cholesky,
+    _spectral,
     graph_from_edges,
+    laplacian,
 )
 from sklearn_sl.graph._factor import (
+    Factor,
     Limits,
     Pattern,
     TooMuchFill,
@@ -285,3 +290,34 @@ def test_interrupted_programs_end_at_once_and_without_a_word():
         [sys.executable, "-W", "ignore", "-c", INTERRUPTED], capture_output=True, text=True
     )
     assert (ended.returncode, ended.stderr) == (7, "")
+
+
+@pytest.mark.parametrize("entry", ["factor", "solve_lower", "solve_upper", "invert"])
+def test_factors_do_not_wait_for_threads_of_blas(entry, monkeypatch):
+    compiled, limits = getattr(_sparse_cholesky, entry), []
+
+    def watched(*args):
+        limits.extend(_blas_limits())
+        return compiled(*args)
+
+    monkeypatch.setattr(_sparse_cholesky, entry, watched)
+    W, _ = random_graph(100)
+    with threadpool_limits(2):
+        factor = Factor(sp.csr_array(laplacian(W) + sp.eye_array(100)))
+        factor.solve(np.ones((100, 1)))
+        factor.inverse  # noqa: B018
+        assert set(limits) == {1}
+        assert set(_blas_limits()) == {2}
+
+
+def test_lanczos_does_not_wait_for_threads_of_blas(monkeypatch):
+    limits, step = [], _spectral._Operator._step
+
+    def watched(self, x):
+        limits.extend(_blas_limits())
+        return step(self, x)
+
+    monkeypatch.setattr(_spectral._Operator, "_step", watched)
+    with threadpool_limits(2):
+        SpectralBisection(affinity="precomputed", solver="lanczos").fit(random_graph(1200)[0])
+    assert set(limits) == {1}
