@@ -69,12 +69,15 @@ def extension(source):
     """Return the extension module of one ``.pyx`` file."""
     # Only the canary is outside of the package: a module of its own.
     parts = source.with_suffix("").parts
+    # A header is found from its own folder and from those below it.
+    folders = list(source.parents)[:-1]
     return Extension(
         ".".join(parts if parts[0] == "sklearn_sl" else parts[-1:]),
         [str(source)],
         extra_compile_args=compiler_flags(),
         extra_link_args=linker_flags(),
-        depends=[str(header) for header in source.parent.glob("*.h")],
+        include_dirs=[str(folder) for folder in folders],
+        depends=[str(header) for folder in folders for header in folder.glob("*.h")],
     )
 
 

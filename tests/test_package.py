@@ -159,14 +159,15 @@ def test_sdist_holds_the_sources_and_nothing_built(dist):
     with tarfile.open(*dist.glob("*.tar.gz")) as archive:
         names = archive.getnames()
     assert suffixes(names).isdisjoint({".c", ".so", ".pyd", ".pyc"})
-    assert any(name.endswith("tests/conftest.py") for name in names)
+    for name in "tests/conftest.py", "sklearn_sl/_dispatch.h":
+        assert any(held.endswith(name) for held in names)
 
 
 @pytest.mark.slow
 def test_wheel_holds_the_built_modules_and_no_sources_of_them(dist):
     with zipfile.ZipFile(*dist.glob("*.whl")) as archive:
         names = archive.namelist()
-    assert suffixes(names).isdisjoint({".c", ".pyx", ".pxd"})
+    assert suffixes(names).isdisjoint({".c", ".h", ".pyx", ".pxd"})
     assert "sklearn_sl/py.typed" in names
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"sklearn_sl"}
     built = {name.split(".")[0] for name in names if name.endswith((".so", ".pyd"))}

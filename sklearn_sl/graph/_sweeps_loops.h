@@ -7,14 +7,11 @@
 #ifndef SKLEARN_SL_SWEEPS_LOOPS_H
 #define SKLEARN_SL_SWEEPS_LOOPS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#define SL_MOST_SIDES 8
+#include "_dispatch.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define SL_TARGETS 1
-#endif
+#define SL_MOST_SIDES 8
 
 typedef struct {
     ptrdiff_t n;
@@ -82,12 +79,6 @@ TARGET static void NAME(ptrdiff_t n, const double *alpha, const double *restrict
     SL_DEFINE_BACKWARD(sl_backward_##K##SUFFIX, TARGET, K)                                      \
     SL_DEFINE_FORWARD(sl_forward_##K##SUFFIX, TARGET, K)                                        \
     SL_DEFINE_ADVANCE(sl_advance_##K##SUFFIX, TARGET, K)
-#define SL_DEFINE_ALL(SUFFIX, TARGET)                                                           \
-    SL_DEFINE_SIDES(SUFFIX, TARGET, 1) SL_DEFINE_SIDES(SUFFIX, TARGET, 2)                       \
-    SL_DEFINE_SIDES(SUFFIX, TARGET, 3) SL_DEFINE_SIDES(SUFFIX, TARGET, 4)                       \
-    SL_DEFINE_SIDES(SUFFIX, TARGET, 5) SL_DEFINE_SIDES(SUFFIX, TARGET, 6)                       \
-    SL_DEFINE_SIDES(SUFFIX, TARGET, 7) SL_DEFINE_SIDES(SUFFIX, TARGET, 8)
-
 typedef void (*sl_backward_t)(const sl_matrix *, const double *, const double *, double *,
                               double *);
 typedef void (*sl_forward_t)(const sl_matrix *, const double *, const double *, double *,
@@ -98,35 +89,19 @@ typedef void (*sl_advance_t)(ptrdiff_t, const double *, const double *, const do
 #define SL_TABLE(NAME, SUFFIX)                                                                  \
     {NAME##_1##SUFFIX, NAME##_2##SUFFIX, NAME##_3##SUFFIX, NAME##_4##SUFFIX,                    \
      NAME##_5##SUFFIX, NAME##_6##SUFFIX, NAME##_7##SUFFIX, NAME##_8##SUFFIX}
+#define SL_DEFINE_ALL(SUFFIX, TARGET)                                                           \
+    SL_DEFINE_SIDES(SUFFIX, TARGET, 1) SL_DEFINE_SIDES(SUFFIX, TARGET, 2)                       \
+    SL_DEFINE_SIDES(SUFFIX, TARGET, 3) SL_DEFINE_SIDES(SUFFIX, TARGET, 4)                       \
+    SL_DEFINE_SIDES(SUFFIX, TARGET, 5) SL_DEFINE_SIDES(SUFFIX, TARGET, 6)                       \
+    SL_DEFINE_SIDES(SUFFIX, TARGET, 7) SL_DEFINE_SIDES(SUFFIX, TARGET, 8)                       \
+    static const sl_backward_t sl_backwards##SUFFIX[] = SL_TABLE(sl_backward, SUFFIX);          \
+    static const sl_forward_t sl_forwards##SUFFIX[] = SL_TABLE(sl_forward, SUFFIX);             \
+    static const sl_advance_t sl_advances##SUFFIX[] = SL_TABLE(sl_advance, SUFFIX);
 
-SL_DEFINE_ALL(_plain, )
-#ifdef SL_TARGETS
-SL_DEFINE_ALL(_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_ALL(_avx512, __attribute__((target("avx512f,avx512vl,avx2,fma"))))
-#endif
+SL_FOR_EACH_SET(SL_DEFINE_ALL)
 
-static int sl_level(void) {
-#ifdef SL_TARGETS
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return 2;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 1;
-#endif
-    return 0;
-}
-
-#ifdef SL_TARGETS
-#define SL_TABLES(NAME) {SL_TABLE(NAME, _plain), SL_TABLE(NAME, _avx2), SL_TABLE(NAME, _avx512)}
-#else
-#define SL_TABLES(NAME) {SL_TABLE(NAME, _plain)}
-#endif
-
-static const sl_backward_t sl_backwards[][SL_MOST_SIDES] = SL_TABLES(sl_backward);
-static const sl_forward_t sl_forwards[][SL_MOST_SIDES] = SL_TABLES(sl_forward);
-static const sl_advance_t sl_advances[][SL_MOST_SIDES] = SL_TABLES(sl_advance);
-
-static inline sl_backward_t sl_backward_for(int sides) {
-    return sl_backwards[sl_level()][sides - 1];
-}
-static inline sl_forward_t sl_forward_for(int sides) { return sl_forwards[sl_level()][sides - 1]; }
-static inline sl_advance_t sl_advance_for(int sides) { return sl_advances[sl_level()][sides - 1]; }
+#define sl_backward_for(sides) SL_BEST(sl_backwards)[(sides) - 1]
+#define sl_forward_for(sides) SL_BEST(sl_forwards)[(sides) - 1]
+#define sl_advance_for(sides) SL_BEST(sl_advances)[(sides) - 1]
 
 #endif

@@ -5,51 +5,63 @@ from libc.string cimport memset
 
 cdef extern from *:
     """
-    /* Vectors of 2, 4 and 8 doubles, one for each instruction set of x86-64; they
-       may stand at the address of any double. Where the compiler has no vectors
-       each of them is one double, and the loops below are right all the same. */
+    #include "_dispatch.h"
+
+    /* Vectors of 2 and 4 doubles, for instruction sets without vectors of 8. Where the compiler
+       has no vectors all three are one double, and the loops below are right all the same. */
     #if defined(__GNUC__)
-    #define SL_VECTOR(name, bytes) \\
-        typedef double name __attribute__((vector_size(bytes), aligned(8), may_alias))
+    typedef double sl_two SL_VECTOR(double, 16);
+    typedef double sl_four SL_VECTOR(double, 32);
     #define SL_INLINE inline __attribute__((always_inline))
     #define SL_WHERE_EQUAL(a, b, value) \\
         ((__typeof__(value))(((a) == (b)) & (__typeof__((a) == (b)))(value)))
     #else
-    #define SL_VECTOR(name, bytes) typedef double name
+    typedef double sl_two, sl_four;
     #define SL_INLINE inline
     #define SL_WHERE_EQUAL(a, b, value) ((a) == (b) ? (value) : 0.0)
     #endif
-    SL_VECTOR(sl_two, 16);
-    SL_VECTOR(sl_four, 32);
-    SL_VECTOR(sl_eight, 64);
 
-    /* One copy of a hot loop per instruction set, chosen when the program runs. */
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) \\
-        && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
-    #define SL_DISPATCH __attribute__((target_clones("avx512f", "avx2", "default")))
-    #define SL_AVX2 __attribute__((target("avx2,fma")))
-    #define SL_AVX512 __attribute__((target("avx512f,fma")))
-    #define SL_HAS_AVX2() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    #define SL_HAS_AVX512() (SL_HAS_AVX2() && __builtin_cpu_supports("avx512f"))
-    #else
-    #define SL_DISPATCH
-    #define SL_AVX2
-    #define SL_AVX512
-    #define SL_HAS_AVX2() 0
-    #define SL_HAS_AVX512() 0
-    #endif
+    /* Move both windows one letter on: a letter leaves the distance, another enters. */
+    #define SL_DEFINE_SLIDE(NAME, TARGET) \\
+    TARGET static void NAME(int32_t first_s, int32_t last_s, const int32_t *t, \\
+                            ptrdiff_t windows, ptrdiff_t k, const int32_t *before, \\
+                            int32_t *after) { \\
+        for (ptrdiff_t j = 1; j < windows; j++) \\
+            after[j] = before[j - 1] - (first_s != t[j - 1]) + (last_s != t[j + k - 1]); \\
+    }
+
+    /* Count how often each distance below `levels` occurs. */
+    #define SL_DEFINE_COUNT(NAME, TARGET) \\
+    TARGET static void NAME(const int32_t *distance, ptrdiff_t windows, ptrdiff_t levels, \\
+                            int64_t *histogram) { \\
+        for (ptrdiff_t d = 0; d < levels; d++) { \\
+            int32_t found = 0, value = (int32_t)d; \\
+            for (ptrdiff_t j = 0; j < windows; j++) found += distance[j] == value; \\
+            histogram[d] += found; \\
+        } \\
+    }
+
+    #define SL_DEFINE_WINDOWS(SUFFIX, TARGET) \\
+    SL_DEFINE_SLIDE(sl_slide##SUFFIX, TARGET) SL_DEFINE_COUNT(sl_count##SUFFIX, TARGET)
+    SL_FOR_EACH_SET(SL_DEFINE_WINDOWS)
+    #define sl_slide SL_BEST(sl_slide)
+    #define sl_count SL_BEST(sl_count)
     """
     ctypedef void inlined "SL_INLINE void"
-    ctypedef void dispatched "SL_DISPATCH void"
     ctypedef void for_avx2 "SL_AVX2 void"
     ctypedef void for_avx512 "SL_AVX512 void"
-    bint has_avx2 "SL_HAS_AVX2" () noexcept nogil
-    bint has_avx512 "SL_HAS_AVX512" () noexcept nogil
+    int sl_level() noexcept nogil
+    void sl_slide(
+        int32_t first_s, int32_t last_s, const int32_t *t, Py_ssize_t windows, Py_ssize_t k,
+        const int32_t *before, int32_t *after) noexcept nogil
+    void sl_count(
+        const int32_t *distance, Py_ssize_t windows, Py_ssize_t levels, int64_t *histogram
+    ) noexcept nogil
     # Vectors of doubles, all three. Cython tells the members of a fused type apart by
     # their base type alone, and that is all that it uses float, double, long double for.
     ctypedef float two "sl_two"
     ctypedef double four "sl_four"
-    ctypedef long double eight "sl_eight"
+    ctypedef long double eight "sl_doubles"
     # A macro for each of these types.
     double where_equal "SL_WHERE_EQUAL" (double a, double b, double value) noexcept nogil
 
@@ -221,7 +233,7 @@ cdef for_avx512 _step_avx512(
 
 def instruction_sets():
     """Return how many of the copies of ``sweep_subsequences`` this processor can run."""
-    return 3 if has_avx512() else 2 if has_avx2() else 1
+    return sl_level() + 1
 
 
 def sweep_subsequences(
@@ -270,30 +282,6 @@ def sweep_subsequences(
     return row
 
 
-cdef dispatched _slide(
-    int32_t first_s, int32_t last_s, const int32_t *t, Py_ssize_t windows, Py_ssize_t k,
-    const int32_t *old, int32_t *new,
-) noexcept nogil:
-    """Move both windows one letter on: a letter leaves the distance, another enters."""
-    cdef Py_ssize_t j
-    for j in range(1, windows):
-        new[j] = old[j - 1] - (first_s != t[j - 1]) + (last_s != t[j + k - 1])
-
-
-cdef dispatched _count(
-    const int32_t *distance, Py_ssize_t windows, Py_ssize_t levels, int64_t *histogram
-) noexcept nogil:
-    """Count how often each distance below ``levels`` occurs."""
-    cdef Py_ssize_t j, d
-    cdef int32_t found, value
-    for d in range(levels):
-        found = 0
-        value = <int32_t> d
-        for j in range(windows):
-            found += distance[j] == value
-        histogram[d] += found
-
-
 cdef int32_t _hamming(const int32_t *u, const int32_t *v, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t i
     cdef int32_t distance = 0
@@ -310,12 +298,12 @@ cdef void _compare_windows(
     cdef Py_ssize_t i, j
     for j in range(windows):
         old[j] = _hamming(s, t + j, k)
-    _count(old, windows, levels, histogram)
+    sl_count(old, windows, levels, histogram)
     for i in range(1, rows):
         new[0] = _hamming(s + i, t, k)
-        _slide(s[i - 1], s[i + k - 1], t, windows, k, old, new)
+        sl_slide(s[i - 1], s[i + k - 1], t, windows, k, old, new)
         old, new = new, old
-        _count(old, windows, levels, histogram)
+        sl_count(old, windows, levels, histogram)
 
 
 def count_distances(

@@ -1,59 +1,55 @@
 /* The passes over all experts that a trial of prediction with expert advice takes.
 
-   All arrays are padded to a multiple of LANES: weights with zeros, losses with zeros, costs with
+   All arrays are padded to a multiple of SL_LANES: weights with zeros, losses with zeros, costs with
    infinity. One copy of each function per instruction set; it is chosen when the program runs. */
 #ifndef SKLEARN_SL_AGGREGATING_H
 #define SKLEARN_SL_AGGREGATING_H
 
 #include <math.h>
-#include <stddef.h>
 
 #include "_exponentials.h"
 
-#define LANES 8
 /* How many numbers ahead of their use losses are fetched: they come from afar, the rest is near. */
 #define SL_AHEAD 1024
 
 #if defined(__GNUC__)
-#define SL_SPLAT_INDEX(x) ((sl_exp_index){x, x, x, x, x, x, x, x})
-#define SL_AT(p) (*(const sl_exp_double *)(p))
-#define SL_PUT(p) (*(sl_exp_double *)(p))
-#define SL_SUM(x) (((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])))
+/* Another order than that of SL_SUM: sums of weights are to stay as they are. */
+#define SL_TOTAL(x) (((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])))
 /* The first n of a, the others of b. */
 #define SL_FIRST(n, a, b)                                                                       \
-    SL_EXP_WHERE(((sl_exp_index){0, 1, 2, 3, 4, 5, 6, 7} < SL_SPLAT_INDEX((long long)(n))), a, b)
-#define SL_LESS(a, b) SL_EXP_WHERE((a) < (b), a, b)
+    SL_WHERE(((sl_longs){0, 1, 2, 3, 4, 5, 6, 7} < SL_SPLAT_LONG((long long)(n))), a, b)
+#define SL_LESS(a, b) SL_WHERE((a) < (b), a, b)
 #define SL_LEAST(x)                                                                             \
     fmin(fmin(fmin(x[0], x[1]), fmin(x[2], x[3])), fmin(fmin(x[4], x[5]), fmin(x[6], x[7])))
 
 /* exp(r) - 1 for |r| <= 0.35. */
 #define SL_EXPM1_SERIES(r)                                                                      \
-    ({ sl_exp_double sl_p;                                                                      \
+    ({ sl_doubles sl_p;                                                                         \
        SL_EXP_TAYLOR(r, sl_p);                                                                  \
        sl_p * ((r) * (r)) + (r); })
 
 /* exp(x) for x <= 1, zero where it would not be a normal number. */
 #define SL_EXP(x)                                                                               \
-    ({ const sl_exp_double sl_x = (x), sl_rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);               \
-       const sl_exp_double sl_shifted = sl_x * SL_LOG2E + sl_rounder;                           \
-       const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \
-       const sl_exp_double sl_r = sl_x - sl_k * SL_LN2_HIGH - sl_k * SL_LN2_LOW;                \
-       const sl_exp_double sl_e = SL_EXPM1_SERIES(sl_r) + 1.0;                                  \
-       const sl_exp_index sl_bits = (sl_exp_index)sl_e + ((sl_exp_index)sl_shifted << 52);      \
-       (sl_exp_double)(sl_bits & (sl_x > SL_EXP_SPLAT(-707.0))); })
+    ({ const sl_doubles sl_x = (x), sl_rounder = SL_SPLAT(SL_EXP_ROUNDER);                      \
+       const sl_doubles sl_shifted = sl_x * SL_LOG2E + sl_rounder;                              \
+       const sl_doubles sl_k = sl_shifted - sl_rounder;                                         \
+       const sl_doubles sl_r = sl_x - sl_k * SL_LN2_HIGH - sl_k * SL_LN2_LOW;                   \
+       const sl_doubles sl_e = SL_EXPM1_SERIES(sl_r) + 1.0;                                     \
+       const sl_longs sl_bits = (sl_longs)sl_e + ((sl_longs)sl_shifted << 52);                  \
+       (sl_doubles)(sl_bits & (sl_x > SL_SPLAT(-707.0))); })
 
 /* log(x) of normal numbers x = 2^k m with sqrt(1/2) <= m < sqrt(2): k ln 2 + 2 artanh(s) with
    s = (m - 1) / (m + 1), whose series has |s| < 0.172. */
 #define SL_LOG(x)                                                                               \
-    ({ const sl_exp_index sl_i = (sl_exp_index)(x);                                             \
-       const sl_exp_index sl_e = (sl_i - SL_SPLAT_INDEX(0x3fe6a09e667f3bcdLL)) >> 52;           \
-       const sl_exp_double sl_m = (sl_exp_double)(sl_i - (sl_e << 52));                         \
-       const sl_exp_double sl_rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);                           \
-       const sl_exp_double sl_shifted = (sl_exp_double)((sl_exp_index)sl_rounder + sl_e);       \
-       const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \
-       const sl_exp_double sl_s = (sl_m - 1.0) / (sl_m + 1.0), sl_z = sl_s * sl_s;              \
-       const sl_exp_double sl_t = sl_s + sl_s;                                                  \
-       sl_exp_double sl_p = SL_EXP_SPLAT(1.0 / 23);                                             \
+    ({ const sl_longs sl_i = (sl_longs)(x);                                                     \
+       const sl_longs sl_e = (sl_i - SL_SPLAT_LONG(0x3fe6a09e667f3bcdLL)) >> 52;                \
+       const sl_doubles sl_m = (sl_doubles)(sl_i - (sl_e << 52));                               \
+       const sl_doubles sl_rounder = SL_SPLAT(SL_EXP_ROUNDER);                                  \
+       const sl_doubles sl_shifted = (sl_doubles)((sl_longs)sl_rounder + sl_e);                 \
+       const sl_doubles sl_k = sl_shifted - sl_rounder;                                         \
+       const sl_doubles sl_s = (sl_m - 1.0) / (sl_m + 1.0), sl_z = sl_s * sl_s;                 \
+       const sl_doubles sl_t = sl_s + sl_s;                                                     \
+       sl_doubles sl_p = SL_SPLAT(1.0 / 23);                                                    \
        sl_p = sl_p * sl_z + 1.0 / 21;                                                           \
        sl_p = sl_p * sl_z + 1.0 / 19;                                                           \
        sl_p = sl_p * sl_z + 1.0 / 17;                                                           \
@@ -70,31 +66,31 @@
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
 TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,    \
                                  double *weights) {                                             \
-    sl_exp_double total = {0};                                                                  \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_exp_double weight = SL_EXP(-eta * (SL_AT(costs + k) - least));                       \
-        SL_PUT(weights + k) = weight;                                                           \
+    sl_doubles total = {0};                                                                     \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
+        sl_doubles weight = SL_EXP(-eta * (SL_READ(costs + k) - least));                        \
+        SL_WRITE(weights + k) = weight;                                                         \
         total += weight;                                                                        \
     }                                                                                           \
-    return SL_SUM(total);                                                                       \
+    return SL_TOTAL(total);                                                                     \
 }
 
 /* Return the sum of weights * values. */
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
 TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *values) {    \
-    sl_exp_double sum = {0};                                                                    \
-    for (ptrdiff_t k = 0; k < n; k += LANES) sum += SL_AT(weights + k) * SL_AT(values + k);     \
-    return SL_SUM(sum);                                                                         \
+    sl_doubles sum = {0};                                                                       \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) sum += SL_READ(weights + k) * SL_READ(values + k); \
+    return SL_TOTAL(sum);                                                                       \
 }
 
 /* after = costs - least + rate * losses; return the least of them. */
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
 TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double rate,   \
                                  const double *losses, double *after) {                         \
-    sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_exp_double cost = (SL_AT(costs + k) - least) + rate * SL_AT(losses + k);             \
-        SL_PUT(after + k) = cost;                                                               \
+    sl_doubles best = SL_SPLAT(INFINITY);                                                       \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
+        sl_doubles cost = (SL_READ(costs + k) - least) + rate * SL_READ(losses + k);            \
+        SL_WRITE(after + k) = cost;                                                             \
         best = SL_LESS(cost, best);                                                             \
     }                                                                                           \
     return SL_LEAST(best);                                                                      \
@@ -106,23 +102,23 @@ TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least,
 TARGET static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,    \
                                  const double *losses, const double *values, double *after,     \
                                  double *sums) {                                                \
-    sl_exp_double total = {0}, mean = {0}, other = {0};                                         \
-    sl_exp_double best = SL_EXP_SPLAT(INFINITY), low = best;                                    \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
+    sl_doubles total = {0}, mean = {0}, other = {0};                                            \
+    sl_doubles best = SL_SPLAT(INFINITY), low = best;                                           \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
         __builtin_prefetch(losses + k + SL_AHEAD);                                              \
-        sl_exp_double cost = SL_AT(costs + k) - least, loss = SL_AT(losses + k);                \
-        sl_exp_double weight = SL_EXP(-eta * cost);                                             \
+        sl_doubles cost = SL_READ(costs + k) - least, loss = SL_READ(losses + k);               \
+        sl_doubles weight = SL_EXP(-eta * cost);                                                \
         total += weight;                                                                        \
         mean += weight * loss;                                                                  \
         other += weight * (VALUE);                                                              \
         cost += loss;                                                                           \
-        SL_PUT(after + k) = cost;                                                               \
+        SL_WRITE(after + k) = cost;                                                             \
         best = SL_LESS(cost, best);                                                             \
         low = SL_LESS(loss, low);                                                               \
     }                                                                                           \
-    sums[0] = SL_SUM(total);                                                                    \
-    sums[1] = SL_SUM(mean);                                                                     \
-    sums[2] = SL_SUM(other);                                                                    \
+    sums[0] = SL_TOTAL(total);                                                                  \
+    sums[1] = SL_TOTAL(mean);                                                                   \
+    sums[2] = SL_TOTAL(other);                                                                  \
     sums[3] = SL_LEAST(low);                                                                    \
     return SL_LEAST(best);                                                                      \
 }
@@ -135,44 +131,44 @@ TARGET static inline double NAME(ptrdiff_t n, const double *before, double kept,
                                  double eta, const double *losses, const double *values,        \
                                  const double *lost, double *after, double *lost_after,         \
                                  double *sums) {                                                \
-    const sl_exp_double zero = {0};                                                             \
-    sl_exp_double total = {0}, mean = {0}, other = {0}, left = {0};                             \
-    sl_exp_double low = SL_EXP_SPLAT(INFINITY);                                                 \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
+    const sl_doubles zero = {0};                                                                \
+    sl_doubles total = {0}, mean = {0}, other = {0}, left = {0};                                \
+    sl_doubles low = SL_SPLAT(INFINITY);                                                        \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
         __builtin_prefetch(losses + k + SL_AHEAD);                                              \
-        sl_exp_double weight = kept * SL_AT(before + k) + given, loss = SL_AT(losses + k);      \
-        weight = SL_EXP_WHERE(weight > zero, weight, zero);                                     \
-        if (n - k < LANES) weight = SL_FIRST(n - k, weight, zero);                              \
+        sl_doubles weight = kept * SL_READ(before + k) + given, loss = SL_READ(losses + k);     \
+        weight = SL_WHERE(weight > zero, weight, zero);                                         \
+        if (n - k < SL_LANES) weight = SL_FIRST(n - k, weight, zero);                           \
         total += weight;                                                                        \
         mean += weight * loss;                                                                  \
         other += weight * (VALUE);                                                              \
         weight *= SL_EXP(-eta * loss);                                                          \
-        SL_PUT(after + k) = weight;                                                             \
-        SL_PUT(lost_after + k) = SL_AT(lost + k) + loss;                                        \
+        SL_WRITE(after + k) = weight;                                                           \
+        SL_WRITE(lost_after + k) = SL_READ(lost + k) + loss;                                    \
         left += weight;                                                                         \
         low = SL_LESS(loss, low);                                                               \
     }                                                                                           \
-    sums[0] = SL_SUM(total);                                                                    \
-    sums[1] = SL_SUM(mean);                                                                     \
-    sums[2] = SL_SUM(other);                                                                    \
+    sums[0] = SL_TOTAL(total);                                                                  \
+    sums[1] = SL_TOTAL(mean);                                                                   \
+    sums[2] = SL_TOTAL(other);                                                                  \
     sums[3] = SL_LEAST(low);                                                                    \
-    return SL_SUM(left);                                                                        \
+    return SL_TOTAL(left);                                                                      \
 }
 
 /* given = (1 - exp(rate * losses)) weights, for a rate below zero; return the sum. */
 #define SL_DEFINE_GIVE(NAME, TARGET)                                                            \
 TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *losses,      \
                                  double rate, double *given) {                                  \
-    sl_exp_double total = {0};                                                                  \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_exp_double power = rate * SL_AT(losses + k);                                         \
-        sl_exp_double share = SL_EXP_WHERE(power > SL_EXP_SPLAT(-0.34),                         \
+    sl_doubles total = {0};                                                                     \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
+        sl_doubles power = rate * SL_READ(losses + k);                                          \
+        sl_doubles share = SL_WHERE(power > SL_SPLAT(-0.34),                                    \
                                            -SL_EXPM1_SERIES(power), 1.0 - SL_EXP(power));       \
-        share *= SL_AT(weights + k);                                                            \
-        SL_PUT(given + k) = share;                                                              \
+        share *= SL_READ(weights + k);                                                          \
+        SL_WRITE(given + k) = share;                                                            \
         total += share;                                                                         \
     }                                                                                           \
-    return SL_SUM(total);                                                                       \
+    return SL_TOTAL(total);                                                                     \
 }
 
 /* costs = -log(weights - given + (pool - given) / others); where that is too small a number,
@@ -181,15 +177,15 @@ TARGET static inline double NAME(ptrdiff_t n, const double *weights, const doubl
 TARGET static inline double NAME(ptrdiff_t n, const double *weights, const double *given,       \
                                  const double *losses, double pool, double others, double rate, \
                                  double least, double *costs) {                                 \
-    const sl_exp_double tiny = SL_EXP_SPLAT(1e-300);                                            \
-    sl_exp_double best = SL_EXP_SPLAT(INFINITY);                                                \
-    for (ptrdiff_t k = 0; k < n; k += LANES) {                                                  \
-        sl_exp_double gift = SL_AT(given + k);                                                  \
-        sl_exp_double weight = (SL_AT(weights + k) - gift) + (pool - gift) * (1.0 / others);    \
-        sl_exp_double cost = (SL_AT(costs + k) - least) - rate * SL_AT(losses + k);             \
-        cost = SL_EXP_WHERE(weight > tiny, -SL_LOG(weight), cost);                              \
-        if (n - k < LANES) cost = SL_FIRST(n - k, cost, SL_EXP_SPLAT(INFINITY));                \
-        SL_PUT(costs + k) = cost;                                                               \
+    const sl_doubles tiny = SL_SPLAT(1e-300);                                                   \
+    sl_doubles best = SL_SPLAT(INFINITY);                                                       \
+    for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
+        sl_doubles gift = SL_READ(given + k);                                                   \
+        sl_doubles weight = (SL_READ(weights + k) - gift) + (pool - gift) * (1.0 / others);     \
+        sl_doubles cost = (SL_READ(costs + k) - least) - rate * SL_READ(losses + k);            \
+        cost = SL_WHERE(weight > tiny, -SL_LOG(weight), cost);                                  \
+        if (n - k < SL_LANES) cost = SL_FIRST(n - k, cost, SL_SPLAT(INFINITY));                 \
+        SL_WRITE(costs + k) = cost;                                                             \
         best = SL_LESS(cost, best);                                                             \
     }                                                                                           \
     return SL_LEAST(best);                                                                      \
@@ -197,7 +193,6 @@ TARGET static inline double NAME(ptrdiff_t n, const double *weights, const doubl
 
 #else /* a compiler without vectors: the same, a number at a time */
 
-#define SL_AT(p) (*(p))
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
 static inline double NAME(ptrdiff_t n, const double *costs, double least, double eta,           \
                           double *weights) {                                                    \
@@ -285,27 +280,23 @@ static inline double NAME(ptrdiff_t n, const double *weights, const double *give
 SL_DEFINE_WEIGH(sl_weigh##SUFFIX, TARGET)                                                       \
 SL_DEFINE_DOT(sl_dot##SUFFIX, TARGET)                                                           \
 SL_DEFINE_ADD(sl_add##SUFFIX, TARGET)                                                           \
-SL_DEFINE_EXPONENTIAL(sl_exponential##SUFFIX, TARGET, SL_AT(values + k))                        \
+SL_DEFINE_EXPONENTIAL(sl_exponential##SUFFIX, TARGET, SL_READ(values + k))                      \
 SL_DEFINE_EXPONENTIAL(sl_exponential_squares##SUFFIX, TARGET, loss * loss)                      \
-SL_DEFINE_SHARE(sl_share##SUFFIX, TARGET, SL_AT(values + k))                                    \
+SL_DEFINE_SHARE(sl_share##SUFFIX, TARGET, SL_READ(values + k))                                  \
 SL_DEFINE_SHARE(sl_share_squares##SUFFIX, TARGET, loss * loss)                                  \
 SL_DEFINE_GIVE(sl_give##SUFFIX, TARGET)                                                         \
 SL_DEFINE_RECEIVE(sl_receive##SUFFIX, TARGET)
 
-SL_DEFINE_ALL(_any, )
-#ifdef SL_EXP_TARGETS
-SL_DEFINE_ALL(_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_ALL(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
-#endif
+SL_FOR_EACH_SET(SL_DEFINE_ALL)
 
-#define sl_weigh SL_EXP_CALL(sl_weigh)
-#define sl_dot SL_EXP_CALL(sl_dot)
-#define sl_add SL_EXP_CALL(sl_add)
-#define sl_exponential SL_EXP_CALL(sl_exponential)
-#define sl_exponential_squares SL_EXP_CALL(sl_exponential_squares)
-#define sl_share SL_EXP_CALL(sl_share)
-#define sl_share_squares SL_EXP_CALL(sl_share_squares)
-#define sl_give SL_EXP_CALL(sl_give)
-#define sl_receive SL_EXP_CALL(sl_receive)
+#define sl_weigh SL_BEST(sl_weigh)
+#define sl_dot SL_BEST(sl_dot)
+#define sl_add SL_BEST(sl_add)
+#define sl_exponential SL_BEST(sl_exponential)
+#define sl_exponential_squares SL_BEST(sl_exponential_squares)
+#define sl_share SL_BEST(sl_share)
+#define sl_share_squares SL_BEST(sl_share_squares)
+#define sl_give SL_BEST(sl_give)
+#define sl_receive SL_BEST(sl_receive)
 
 #endif

@@ -2,7 +2,7 @@
 
 cdef extern from "_aggregating.h" nogil:
     enum:
-        LANES
+        LANES "SL_LANES"
     double sl_weigh(
         Py_ssize_t n, const double* costs, double least, double eta, double* weights
     )

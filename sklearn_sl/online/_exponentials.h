@@ -10,7 +10,8 @@
 #define SKLEARN_SL_EXPONENTIALS_H
 
 #include <math.h>
-#include <stddef.h>
+
+#include "_dispatch.h"
 
 #define SL_LOG2E 1.4426950408889634074
 #define SL_LN2 0.69314718055994530942
@@ -25,20 +26,13 @@
 
 #if defined(__GNUC__)
 
-#define SL_EXP_LANES 8
-typedef double sl_exp_double __attribute__((vector_size(64), aligned(8), may_alias));
-typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_alias));
-#define SL_EXP_SPLAT(x) ((sl_exp_double){x, x, x, x, x, x, x, x})
-/* In C a vector cannot be the condition of ?:, so bits are chosen by the mask. */
-#define SL_EXP_WHERE(mask, a, b)                                                                \
-    ((sl_exp_double)(((sl_exp_index)(a) & (mask)) | ((sl_exp_index)(b) & ~(mask))))
 /* 1.5 * 2**52: a number added to it loses its fraction, and its integer is in the low bits. */
 #define SL_EXP_ROUNDER 6755399441055744.0
 
 /* p = (exp(g) - 1 - g) / g**2, by the powers of g up to the 13th. */
 #define SL_EXP_TAYLOR(g, p)                                                                     \
     do {                                                                                        \
-        p = SL_EXP_SPLAT(1.0 / 6227020800.0);                                                   \
+        p = SL_SPLAT(1.0 / 6227020800.0);                                                       \
         p = p * (g) + 1.0 / 479001600.0;                                                        \
         p = p * (g) + 1.0 / 39916800.0;                                                         \
         p = p * (g) + 1.0 / 3628800.0;                                                          \
@@ -55,33 +49,33 @@ typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_a
 /* Eight numbers t: POWER is the exponent of two; REST gives g from t and k. */
 #define SL_EXP_EIGHT(t, POWER, REST, result)                                                    \
     do {                                                                                        \
-        t = SL_EXP_WHERE(t > top, top, t);                                                      \
-        t = SL_EXP_WHERE(t < bottom, bottom, t);                                                \
-        sl_exp_double shifted = (POWER) + rounder, k = shifted - rounder;                       \
-        sl_exp_double g = (REST);                                                               \
-        sl_exp_double p;                                                                        \
+        t = SL_WHERE(t > top, top, t);                                                          \
+        t = SL_WHERE(t < bottom, bottom, t);                                                    \
+        sl_doubles shifted = (POWER) + rounder, k = shifted - rounder;                          \
+        sl_doubles g = (REST);                                                                  \
+        sl_doubles p;                                                                           \
         SL_EXP_TAYLOR(g, p);                                                                    \
         p = p * g + 1.0;                                                                        \
         p = p * g + 1.0;                                                                        \
         /* 2**k as a product of two: k may be below the least normal exponent. */               \
-        sl_exp_index whole = (sl_exp_index)shifted - (sl_exp_index)rounder + 4096;              \
-        sl_exp_index half = (whole >> 1) - 2048, other = whole - 4096 - half;                   \
-        result = p * (sl_exp_double)((half + 1023) << 52)                                       \
-                 * (sl_exp_double)((other + 1023) << 52);                                       \
+        sl_longs whole = (sl_longs)shifted - (sl_longs)rounder + 4096;                          \
+        sl_longs half = (whole >> 1) - 2048, other = whole - 4096 - half;                       \
+        result = p * (sl_doubles)((half + 1023) << 52)                                          \
+                 * (sl_doubles)((other + 1023) << 52);                                          \
     } while (0)
 
 #define SL_DEFINE_EXP(NAME, TARGET, BOTTOM, TOP, POWER, REST)                                   \
 TARGET static inline void NAME(ptrdiff_t n, const double *x, double *out) {                     \
-    const sl_exp_double top = SL_EXP_SPLAT(TOP), bottom = SL_EXP_SPLAT(BOTTOM);                 \
-    const sl_exp_double rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);                                 \
+    const sl_doubles top = SL_SPLAT(TOP), bottom = SL_SPLAT(BOTTOM);                            \
+    const sl_doubles rounder = SL_SPLAT(SL_EXP_ROUNDER);                                        \
     ptrdiff_t j = 0;                                                                            \
-    for (; j + SL_EXP_LANES <= n; j += SL_EXP_LANES) {                                          \
-        sl_exp_double t = *(const sl_exp_double *)(x + j), result;                              \
+    for (; j + SL_LANES <= n; j += SL_LANES) {                                                  \
+        sl_doubles t = SL_READ(x + j), result;                                                  \
         SL_EXP_EIGHT(t, POWER, REST, result);                                                   \
-        *(sl_exp_double *)(out + j) = result;                                                   \
+        SL_WRITE(out + j) = result;                                                             \
     }                                                                                           \
     if (j < n) {                                                                                \
-        sl_exp_double t = SL_EXP_SPLAT(0.0), result;                                            \
+        sl_doubles t = SL_SPLAT(0.0), result;                                                   \
         for (ptrdiff_t lane = 0; j + lane < n; lane++) t[lane] = x[j + lane];                   \
         SL_EXP_EIGHT(t, POWER, REST, result);                                                   \
         for (ptrdiff_t lane = 0; j + lane < n; lane++) out[j + lane] = result[lane];            \
@@ -96,44 +90,18 @@ SL_DEFINE_EXP(sl_exp##SUFFIX, TARGET, SL_EXP_BOTTOM, SL_EXP_TOP, t * SL_LOG2E,  
 #else /* a compiler without vectors: the same, a number at a time */
 
 #define SL_DEFINE_EXPONENTIALS(SUFFIX, TARGET)                                                  \
-static void sl_exp2##SUFFIX(ptrdiff_t n, const double *x, double *out) {                        \
+static inline void sl_exp2##SUFFIX(ptrdiff_t n, const double *x, double *out) {                 \
     for (ptrdiff_t j = 0; j < n; j++) out[j] = exp2(x[j] > SL_EXP2_TOP ? SL_EXP2_TOP : x[j]);   \
 }                                                                                               \
-static void sl_exp##SUFFIX(ptrdiff_t n, const double *x, double *out) {                         \
+static inline void sl_exp##SUFFIX(ptrdiff_t n, const double *x, double *out) {                  \
     for (ptrdiff_t j = 0; j < n; j++) out[j] = exp(x[j] > SL_EXP_TOP ? SL_EXP_TOP : x[j]);      \
 }
 
 #endif
 
-SL_DEFINE_EXPONENTIALS(_any, )
+SL_FOR_EACH_SET(SL_DEFINE_EXPONENTIALS)
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define SL_EXP_TARGETS 1
-SL_DEFINE_EXPONENTIALS(_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_EXPONENTIALS(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
-
-static int sl_exp_level(void) {
-    static int level = -1;
-    if (level < 0) {
-        int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-        int avx512 = avx2 && __builtin_cpu_supports("avx512f")
-                     && __builtin_cpu_supports("avx512dq");
-        level = avx512 ? 2 : avx2 ? 1 : 0;
-    }
-    return level;
-}
-#define SL_EXP_CALL(NAME)                                                                       \
-    (sl_exp_level() == 2 ? NAME##_avx512 : sl_exp_level() == 1 ? NAME##_avx2 : NAME##_any)
-#else
-#define SL_EXP_CALL(NAME) NAME##_any
-#endif
-
-static inline void sl_exp2(ptrdiff_t n, const double *x, double *out) {
-    SL_EXP_CALL(sl_exp2)(n, x, out);
-}
-
-static inline void sl_exp(ptrdiff_t n, const double *x, double *out) {
-    SL_EXP_CALL(sl_exp)(n, x, out);
-}
+#define sl_exp2 SL_BEST(sl_exp2)
+#define sl_exp SL_BEST(sl_exp)
 
 #endif

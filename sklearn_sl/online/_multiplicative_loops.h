@@ -5,7 +5,6 @@
 #ifndef SKLEARN_SL_MULTIPLICATIVE_LOOPS_H
 #define SKLEARN_SL_MULTIPLICATIVE_LOOPS_H
 
-#include <stddef.h>
 #include <string.h>
 
 #include "_exponentials.h"
@@ -15,22 +14,21 @@
 /* Return x.w; set `signs` to the bits of all entries of x, joined by or. */
 #define SL_DEFINE_DOT_SIGNS(NAME, TARGET)                                                       \
 TARGET static double NAME(ptrdiff_t n, const double *x, const double *w, long long *signs) {    \
-    sl_exp_double even = {0}, odd = {0};                                                        \
-    sl_exp_index bits = {0};                                                                    \
+    sl_doubles even = {0}, odd = {0};                                                           \
+    sl_longs bits = {0};                                                                        \
     ptrdiff_t j = 0;                                                                            \
     for (; j + 16 <= n; j += 16) {                                                              \
         /* The rows after this one, in time; see _rows_loops.h. */                              \
         __builtin_prefetch(x + j + 1024);                                                       \
         __builtin_prefetch(x + j + 1032);                                                       \
-        sl_exp_double a = *(const sl_exp_double *)(x + j);                                      \
-        sl_exp_double b = *(const sl_exp_double *)(x + j + 8);                                  \
-        even += a * *(const sl_exp_double *)(w + j);                                            \
-        odd += b * *(const sl_exp_double *)(w + j + 8);                                         \
-        bits |= (sl_exp_index)a | (sl_exp_index)b;                                              \
+        sl_doubles a = SL_READ(x + j);                                                          \
+        sl_doubles b = SL_READ(x + j + 8);                                                      \
+        even += a * SL_READ(w + j);                                                             \
+        odd += b * SL_READ(w + j + 8);                                                          \
+        bits |= (sl_longs)a | (sl_longs)b;                                                      \
     }                                                                                           \
     even += odd;                                                                                \
-    double total = ((even[0] + even[4]) + (even[1] + even[5]))                                  \
-                   + ((even[2] + even[6]) + (even[3] + even[7]));                               \
+    double total = SL_SUM(even);                                                                \
     long long joined = (bits[0] | bits[1] | bits[2] | bits[3])                                  \
                        | (bits[4] | bits[5] | bits[6] | bits[7]);                               \
     for (; j < n; j++) {                                                                        \
@@ -48,16 +46,16 @@ TARGET static double NAME(ptrdiff_t n, const double *x, const double *w, long lo
 #define SL_DEFINE_STEP_BITS(NAME, TARGET)                                                       \
 TARGET static int NAME(ptrdiff_t n, const double *x, double sign, double factor, double low,    \
                        double high, double *sums, double *weights) {                            \
-    const sl_exp_double one = SL_EXP_SPLAT(1.0), sign8 = SL_EXP_SPLAT(sign);                    \
-    const sl_exp_double more = SL_EXP_SPLAT(factor - 1.0);                                      \
-    const sl_exp_double low8 = SL_EXP_SPLAT(low), high8 = SL_EXP_SPLAT(high);                   \
-    sl_exp_index fine = (sl_exp_index)SL_EXP_SPLAT(0.0) == 0;                                   \
+    const sl_doubles one = SL_SPLAT(1.0), sign8 = SL_SPLAT(sign);                               \
+    const sl_doubles more = SL_SPLAT(factor - 1.0);                                             \
+    const sl_doubles low8 = SL_SPLAT(low), high8 = SL_SPLAT(high);                              \
+    sl_longs fine = (sl_longs)SL_SPLAT(0.0) == 0;                                               \
     ptrdiff_t j = 0;                                                                            \
-    for (; j + SL_EXP_LANES <= n; j += SL_EXP_LANES) {                                          \
-        sl_exp_double a = *(const sl_exp_double *)(x + j);                                      \
-        sl_exp_double w = *(const sl_exp_double *)(weights + j) * (one + more * a);             \
-        *(sl_exp_double *)(sums + j) += sign8 * a;                                              \
-        *(sl_exp_double *)(weights + j) = w;                                                    \
+    for (; j + SL_LANES <= n; j += SL_LANES) {                                                  \
+        sl_doubles a = SL_READ(x + j);                                                          \
+        sl_doubles w = SL_READ(weights + j) * (one + more * a);                                 \
+        SL_WRITE(sums + j) += sign8 * a;                                                        \
+        SL_WRITE(weights + j) = w;                                                              \
         fine &= (a * a == a) & ((a != one) | ((w > low8) & (w < high8)));                       \
     }                                                                                           \
     int all = (fine[0] & fine[1] & fine[2] & fine[3]) & (fine[4] & fine[5] & fine[6] & fine[7]); \
@@ -72,12 +70,12 @@ TARGET static int NAME(ptrdiff_t n, const double *x, double sign, double factor,
 /* Eight weights from their sums: exp(-eta G - shift), or the difference and the sum of both. */
 #define SL_EXP_EIGHT_WEIGHTS(LOAD, STORE_WEIGHT, STORE_MASS)                                    \
     do {                                                                                        \
-        sl_exp_double own = eta8 * (LOAD), t = -own - shift8, plus, minus;                      \
+        sl_doubles own = eta8 * (LOAD), t = -own - shift8, plus, minus;                         \
         SL_EXP_EIGHT(t, t * SL_LOG2E, t - k * SL_LN2_HIGH - k * SL_LN2_LOW, plus);              \
         if (both) {                                                                             \
             t = own - shift8;                                                                   \
             SL_EXP_EIGHT(t, t * SL_LOG2E, t - k * SL_LN2_HIGH - k * SL_LN2_LOW, minus);         \
-            sl_exp_double mass = plus + minus;                                                  \
+            sl_doubles mass = plus + minus;                                                     \
             plus -= minus;                                                                      \
             STORE_MASS;                                                                         \
         }                                                                                       \
@@ -89,17 +87,17 @@ TARGET static int NAME(ptrdiff_t n, const double *x, double sign, double factor,
 #define SL_DEFINE_WEIGH(NAME, TARGET)                                                           \
 TARGET static double NAME(ptrdiff_t n, double eta, int both, const double *sums,                \
                           double *weights, double *masses, double *shift) {                     \
-    const sl_exp_double top = SL_EXP_SPLAT(SL_EXP_TOP), bottom = SL_EXP_SPLAT(SL_EXP_BOTTOM);   \
-    const sl_exp_double rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER), eta8 = SL_EXP_SPLAT(eta);       \
-    sl_exp_double least = SL_EXP_SPLAT(sums[0]), most = least;                                  \
+    const sl_doubles top = SL_SPLAT(SL_EXP_TOP), bottom = SL_SPLAT(SL_EXP_BOTTOM);              \
+    const sl_doubles rounder = SL_SPLAT(SL_EXP_ROUNDER), eta8 = SL_SPLAT(eta);                  \
+    sl_doubles least = SL_SPLAT(sums[0]), most = least;                                         \
     ptrdiff_t j = 0;                                                                            \
-    for (; j + SL_EXP_LANES <= n; j += SL_EXP_LANES) {                                          \
-        sl_exp_double own = *(const sl_exp_double *)(sums + j);                                 \
-        least = SL_EXP_WHERE(own < least, own, least);                                          \
-        most = SL_EXP_WHERE(own > most, own, most);                                             \
+    for (; j + SL_LANES <= n; j += SL_LANES) {                                                  \
+        sl_doubles own = SL_READ(sums + j);                                                     \
+        least = SL_WHERE(own < least, own, least);                                              \
+        most = SL_WHERE(own > most, own, most);                                                 \
     }                                                                                           \
     double low = least[0], high = most[0];                                                      \
-    for (int lane = 1; lane < SL_EXP_LANES; lane++) {                                           \
+    for (int lane = 1; lane < SL_LANES; lane++) {                                               \
         low = least[lane] < low ? least[lane] : low;                                            \
         high = most[lane] > high ? most[lane] : high;                                           \
     }                                                                                           \
@@ -108,16 +106,15 @@ TARGET static double NAME(ptrdiff_t n, double eta, int both, const double *sums,
         high = sums[j] > high ? sums[j] : high;                                                 \
     }                                                                                           \
     *shift = both && high > -low ? eta * high : -eta * low;                                     \
-    const sl_exp_double shift8 = SL_EXP_SPLAT(*shift);                                          \
-    sl_exp_double total = SL_EXP_SPLAT(0.0);                                                    \
-    for (j = 0; j + SL_EXP_LANES <= n; j += SL_EXP_LANES)                                       \
-        SL_EXP_EIGHT_WEIGHTS(*(const sl_exp_double *)(sums + j),                                \
-                             *(sl_exp_double *)(weights + j) = plus; if (!both) total += plus,  \
-                             *(sl_exp_double *)(masses + j) = mass; total += mass);             \
-    double sum = ((total[0] + total[4]) + (total[1] + total[5]))                                \
-                 + ((total[2] + total[6]) + (total[3] + total[7]));                             \
+    const sl_doubles shift8 = SL_SPLAT(*shift);                                                 \
+    sl_doubles total = SL_SPLAT(0.0);                                                           \
+    for (j = 0; j + SL_LANES <= n; j += SL_LANES)                                               \
+        SL_EXP_EIGHT_WEIGHTS(SL_READ(sums + j),                                                 \
+                             SL_WRITE(weights + j) = plus; if (!both) total += plus,            \
+                             SL_WRITE(masses + j) = mass; total += mass);                       \
+    double sum = SL_SUM(total);                                                                 \
     if (j < n) {                                                                                \
-        sl_exp_double rest = SL_EXP_SPLAT(0.0);                                                 \
+        sl_doubles rest = SL_SPLAT(0.0);                                                        \
         for (ptrdiff_t lane = 0; j + lane < n; lane++) rest[lane] = sums[j + lane];             \
         SL_EXP_EIGHT_WEIGHTS(                                                                   \
             rest,                                                                               \
@@ -183,25 +180,10 @@ SL_DEFINE_DOT_SIGNS(sl_dot_signs##SUFFIX, TARGET)                               
 SL_DEFINE_STEP_BITS(sl_step_bits##SUFFIX, TARGET)                                               \
 SL_DEFINE_WEIGH(sl_weigh##SUFFIX, TARGET)
 
-SL_DEFINE_LOOPS(_any, )
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-SL_DEFINE_LOOPS(_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_LOOPS(_avx512, __attribute__((target("avx512f,avx512dq,fma"))))
-#endif
+SL_FOR_EACH_SET(SL_DEFINE_LOOPS)
 
-static inline double sl_dot_signs(ptrdiff_t n, const double *x, const double *w,
-                                  long long *signs) {
-    return SL_EXP_CALL(sl_dot_signs)(n, x, w, signs);
-}
-
-static inline int sl_step_bits(ptrdiff_t n, const double *x, double sign, double factor,
-                               double low, double high, double *sums, double *weights) {
-    return SL_EXP_CALL(sl_step_bits)(n, x, sign, factor, low, high, sums, weights);
-}
-
-static inline double sl_weigh(ptrdiff_t n, double eta, int both, const double *sums,
-                              double *weights, double *masses, double *shift) {
-    return SL_EXP_CALL(sl_weigh)(n, eta, both, sums, weights, masses, shift);
-}
+#define sl_dot_signs SL_BEST(sl_dot_signs)
+#define sl_step_bits SL_BEST(sl_step_bits)
+#define sl_weigh SL_BEST(sl_weigh)
 
 #endif

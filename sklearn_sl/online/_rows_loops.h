@@ -7,35 +7,33 @@
 #ifndef SKLEARN_SL_ROWS_LOOPS_H
 #define SKLEARN_SL_ROWS_LOOPS_H
 
-#include <stddef.h>
+#include "_dispatch.h"
 
 #if defined(__GNUC__)
-typedef double sl_lanes __attribute__((vector_size(64), aligned(8), may_alias));
 #define SL_AHEAD 1024
 
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
-TARGET static double NAME(ptrdiff_t n, const double *x, const double *w) {                      \
-    sl_lanes even = {0}, odd = {0};                                                             \
+TARGET static inline double NAME(ptrdiff_t n, const double *x, const double *w) {               \
+    sl_doubles even = {0}, odd = {0};                                                           \
     ptrdiff_t k = 0;                                                                            \
     for (; k + 16 <= n; k += 16) {                                                              \
         __builtin_prefetch(x + k + SL_AHEAD);                                                   \
         __builtin_prefetch(x + k + SL_AHEAD + 8);                                               \
-        even += *(const sl_lanes *)(x + k) * *(const sl_lanes *)(w + k);                        \
-        odd += *(const sl_lanes *)(x + k + 8) * *(const sl_lanes *)(w + k + 8);                 \
+        even += SL_READ(x + k) * SL_READ(w + k);                                                \
+        odd += SL_READ(x + k + 8) * SL_READ(w + k + 8);                                         \
     }                                                                                           \
     if (k + 8 <= n) {                                                                           \
-        even += *(const sl_lanes *)(x + k) * *(const sl_lanes *)(w + k);                        \
+        even += SL_READ(x + k) * SL_READ(w + k);                                                \
         k += 8;                                                                                 \
     }                                                                                           \
     even += odd;                                                                                \
-    double total = ((even[0] + even[4]) + (even[1] + even[5]))                                  \
-                   + ((even[2] + even[6]) + (even[3] + even[7]));                               \
+    double total = SL_SUM(even);                                                                \
     for (; k < n; k++) total += x[k] * w[k];                                                    \
     return total;                                                                               \
 }
 #else /* a compiler without vectors */
 #define SL_DEFINE_DOT(NAME, TARGET)                                                             \
-static double NAME(ptrdiff_t n, const double *x, const double *w) {                             \
+static inline double NAME(ptrdiff_t n, const double *x, const double *w) {                      \
     double a = 0, b = 0, c = 0, d = 0;                                                          \
     ptrdiff_t k = 0;                                                                            \
     for (; k + 4 <= n; k += 4) {                                                                \
@@ -50,7 +48,7 @@ static double NAME(ptrdiff_t n, const double *x, const double *w) {             
 #endif
 
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
-TARGET static void NAME(ptrdiff_t n, double factor, const double *restrict x,                   \
+TARGET static inline void NAME(ptrdiff_t n, double factor, const double *restrict x,            \
                         double *restrict w) {                                                   \
     for (ptrdiff_t k = 0; k < n; k++) w[k] += factor * x[k];                                    \
 }
@@ -59,31 +57,9 @@ TARGET static void NAME(ptrdiff_t n, double factor, const double *restrict x,   
 SL_DEFINE_DOT(sl_dot##SUFFIX, TARGET)                                                           \
 SL_DEFINE_ADD(sl_add##SUFFIX, TARGET)
 
-SL_DEFINE_BOTH(_any, )
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-SL_DEFINE_BOTH(_avx2, __attribute__((target("avx2,fma"))))
-SL_DEFINE_BOTH(_avx512, __attribute__((target("avx512f,fma"))))
+SL_FOR_EACH_SET(SL_DEFINE_BOTH)
 
-static int sl_rows_level = -1;
-
-static void sl_find_rows_level(void) {
-    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    sl_rows_level = avx2 ? 1 + (__builtin_cpu_supports("avx512f") != 0) : 0;
-}
-#define SL_CALL_ROWS(NAME, ARGUMENTS)                                                           \
-    if (sl_rows_level < 0) sl_find_rows_level();                                                \
-    return sl_rows_level == 2   ? NAME##_avx512 ARGUMENTS                                       \
-           : sl_rows_level == 1 ? NAME##_avx2 ARGUMENTS                                         \
-                                : NAME##_any ARGUMENTS;
-#else
-#define SL_CALL_ROWS(NAME, ARGUMENTS) return NAME##_any ARGUMENTS;
-#endif
-
-static inline double sl_dot(ptrdiff_t n, const double *x, const double *w) {
-    SL_CALL_ROWS(sl_dot, (n, x, w))
-}
-static inline void sl_add(ptrdiff_t n, double factor, const double *x, double *w) {
-    SL_CALL_ROWS(sl_add, (n, factor, x, w))
-}
+#define sl_dot SL_BEST(sl_dot)
+#define sl_add SL_BEST(sl_add)
 
 #endif

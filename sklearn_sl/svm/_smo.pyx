@@ -17,7 +17,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int64_t
 
 cdef extern from "_smo_loops.h":
-    enum: LANES
+    enum: LANES "SL_LANES"
     Py_ssize_t sl_advance_f(
         Py_ssize_t, const float *, const float *, double, double, double *, const double *,
         const double *, double *, double *) noexcept nogil
