@@ -74,7 +74,7 @@ def extension(source):
         [str(source)],
         extra_compile_args=compiler_flags(),
         extra_link_args=linker_flags(),
-        depends=[str(header) for header in source.parent.glob("*.h")],
+        depends=[str(header) for folder in source.parents for header in folder.glob("*.h")],
     )
 
 
