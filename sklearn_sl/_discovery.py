@@ -53,7 +53,7 @@ def classes_of_models():
     modules = [
         importlib.import_module(info.name)
         for package in packages
-        for info in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}.")
+        for info in pkgutil.walk_packages(package.__path__, prefix=f"{package.__name__}.")
     ]
     kinds = (BaseEstimator, Kernel, CheckedState)
     return {

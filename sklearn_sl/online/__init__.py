@@ -1,35 +1,15 @@
 """Online learning: trials one by one, with mistakes and regrets against their bounds."""
 
-from sklearn_sl.online._bandits import UCB1, Exp3, Exp3IX, importance_weighted_loss
-from sklearn_sl.online._disjunction import (
-    ConjunctionLearner,
-    Disjunction,
-    DisjunctionWeightedMajority,
-    MinimalDisjunction,
-    SetCover,
-    cnf_to_set_cover,
-    minimal_disjunction,
-    set_cover,
-    set_cover_to_disjunction,
+from sklearn_sl.online._progressive import (
+    online_to_batch,
+    progressive_predict,
+    progressive_val_score,
 )
-from sklearn_sl.online._ellipsoid import EllipsoidClassifier
-from sklearn_sl.online._exponentiated import (
-    ExponentiatedGradientClassifier,
-    ExponentiatedGradientRegressor,
-)
-from sklearn_sl.online._finite import ConsistentLearner, Halving
-from sklearn_sl.online._gradient import (
-    OnlineGradientDescentClassifier,
-    OnlineGradientDescentRegressor,
-)
-from sklearn_sl.online._hedge import Hedge, HedgeRun, hedge
-from sklearn_sl.online._kernel_gradient import KernelOGD
-from sklearn_sl.online._kernel_perceptron import KernelPerceptron
-from sklearn_sl.online._matrix_completion import MatrixCompletion
-from sklearn_sl.online._mixable import MixableLoss
-from sklearn_sl.online._multitask import SwitchingMultitaskExperts
-from sklearn_sl.online._multitask_kernel import SwitchingMultitaskKernel
-from sklearn_sl.online._oracles import (
+from sklearn_sl.online.bandits._bandits import UCB1, Exp3, Exp3IX, importance_weighted_loss
+from sklearn_sl.online.experts._hedge import Hedge, HedgeRun, hedge
+from sklearn_sl.online.experts._mixable import MixableLoss
+from sklearn_sl.online.experts._multitask import SwitchingMultitaskExperts
+from sklearn_sl.online.experts._oracles import (
     BestExpert,
     ConvexCombination,
     ShiftingSequence,
@@ -37,22 +17,43 @@ from sklearn_sl.online._oracles import (
     best_expert,
     best_shifting_sequence,
 )
-from sklearn_sl.online._passive_aggressive import (
+from sklearn_sl.online.experts._past_posteriors import MixingPastPosteriors
+from sklearn_sl.online.experts._shares import FixedShare, VariableShare
+from sklearn_sl.online.experts._weighted_average import WeightedAverage
+from sklearn_sl.online.experts._weighted_majority import WeightedMajority
+from sklearn_sl.online.finite._covers import SetCover, set_cover
+from sklearn_sl.online.finite._disjunctions import (
+    ConjunctionLearner,
+    DisjunctionWeightedMajority,
+    MinimalDisjunction,
+)
+from sklearn_sl.online.finite._finite import ConsistentLearner, Halving
+from sklearn_sl.online.finite._reductions import (
+    Disjunction,
+    cnf_to_set_cover,
+    minimal_disjunction,
+    set_cover_to_disjunction,
+)
+from sklearn_sl.online.finite._thresholds import GridThresholdHalving
+from sklearn_sl.online.kernel._kernel_gradient import KernelOGD
+from sklearn_sl.online.kernel._kernel_perceptron import KernelPerceptron
+from sklearn_sl.online.linear._ellipsoid import EllipsoidClassifier
+from sklearn_sl.online.linear._exponentiated import (
+    ExponentiatedGradientClassifier,
+    ExponentiatedGradientRegressor,
+)
+from sklearn_sl.online.linear._gradient import (
+    OnlineGradientDescentClassifier,
+    OnlineGradientDescentRegressor,
+)
+from sklearn_sl.online.linear._passive_aggressive import (
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
 )
-from sklearn_sl.online._past_posteriors import MixingPastPosteriors
-from sklearn_sl.online._perceptron import Perceptron
-from sklearn_sl.online._progressive import (
-    online_to_batch,
-    progressive_predict,
-    progressive_val_score,
-)
-from sklearn_sl.online._shares import FixedShare, VariableShare
-from sklearn_sl.online._thresholds import GridThresholdHalving
-from sklearn_sl.online._weighted_average import WeightedAverage
-from sklearn_sl.online._weighted_majority import WeightedMajority
-from sklearn_sl.online._winnow import Winnow
+from sklearn_sl.online.linear._perceptron import Perceptron
+from sklearn_sl.online.linear._winnow import Winnow
+from sklearn_sl.online.matrix._matrix_completion import MatrixCompletion
+from sklearn_sl.online.matrix._multitask_kernel import SwitchingMultitaskKernel
 
 __all__ = [
     "UCB1",

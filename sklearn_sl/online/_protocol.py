@@ -13,7 +13,6 @@ from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
 from sklearn_sl.base import read_labels
 from sklearn_sl.online._parameters import ParametersMixin, stream_context
-from sklearn_sl.online._rows import dense_rows, sparse_rows
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
@@ -45,15 +44,6 @@ def slices(X, width=1, n_rows=None):
     per_row = n_numbers * width + 16
     step = max(1, int(SLICE / per_row))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
-
-
-def as_rows(X):
-    """Return samples, dense or in compressed sparse rows, as compiled code reads them."""
-    if not sp.issparse(X):
-        return dense_rows(np.ascontiguousarray(X, dtype=np.float64))
-    data = np.ascontiguousarray(X.data, dtype=np.float64)
-    columns = (X.indices, None) if X.indices.dtype == np.int32 else (None, X.indices)
-    return sparse_rows(data, *columns, X.indptr.astype(np.int64), X.shape[1])
 
 
 def take_slice(X, rows):

@@ -19,13 +19,13 @@ from sklearn_sl.online import (
     ConjunctionLearner,
     DisjunctionWeightedMajority,
     MinimalDisjunction,
-    _literals,
     cnf_to_set_cover,
     minimal_disjunction,
     progressive_predict,
     set_cover,
     set_cover_to_disjunction,
 )
+from sklearn_sl.online.finite import _literals
 from sklearn_sl.theory import (
     conjunction_bound,
     count_disjunctions,

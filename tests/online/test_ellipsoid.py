@@ -5,9 +5,10 @@ import pytest
 from conftest import ALGEBRA, EXACT
 from reference import multiplicative as reference
 
-from sklearn_sl.online import EllipsoidClassifier, _multiplicative
-from sklearn_sl.online._ellipsoid import EXHAUSTED, LOG_VOLUME, N_UPDATES
-from sklearn_sl.online._protocol import as_rows
+from sklearn_sl.online import EllipsoidClassifier
+from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear._ellipsoid import EXHAUSTED, LOG_VOLUME, N_UPDATES
+from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.theory import ellipsoid_bound, ellipsoid_volume_ratio
 
 

@@ -27,7 +27,7 @@ from sklearn_sl.online import (
     WeightedMajority,
     hedge,
 )
-from sklearn_sl.online._expert_weights import (
+from sklearn_sl.online.experts._expert_weights import (
     AdaptiveState,
     DoublingState,
     ExponentialState,

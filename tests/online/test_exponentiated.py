@@ -11,12 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_sl.online import (
     ExponentiatedGradientClassifier,
     ExponentiatedGradientRegressor,
-    _multiplicative,
-    _sweeps,
     progressive_predict,
 )
-from sklearn_sl.online._exponentiated import LAST_ETA, PAID, RATED_VARIATION
-from sklearn_sl.online._protocol import as_rows
+from sklearn_sl.online.linear import _multiplicative, _sweeps
+from sklearn_sl.online.linear._exponentiated import LAST_ETA, PAID, RATED_VARIATION
+from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.theory import exponentiated_gradient_bound
 
 LOSSES = {

@@ -14,13 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_sl.online import (
-    ConsistentLearner,
-    GridThresholdHalving,
-    Halving,
-    _version_space,
-    progressive_predict,
-)
+from sklearn_sl.online import ConsistentLearner, GridThresholdHalving, Halving, progressive_predict
+from sklearn_sl.online.finite import _version_space
 from sklearn_sl.theory import (
     consistent_bound,
     count_disjunctions,

@@ -13,10 +13,10 @@ from sklearn_sl.online import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
     Perceptron,
-    _sweeps,
 )
-from sklearn_sl.online._hindsight import Hindsight
-from sklearn_sl.online._linear import look
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._hindsight import Hindsight
+from sklearn_sl.online.linear._linear import look
 from sklearn_sl.svm import SVC
 from sklearn_sl.theory import ogd_anytime_bound, ogd_bound, ogd_horizon_bound
 

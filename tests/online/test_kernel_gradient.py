@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_sl.kernels import SetIntersection, Spectrum
 from sklearn_sl.online import KernelOGD, progressive_predict
-from sklearn_sl.online._kernel_gradient import class_probabilities
+from sklearn_sl.online.kernel._kernel_gradient import class_probabilities
 from sklearn_sl.theory import kernel_ogd_bound, ogd_bound
 
 

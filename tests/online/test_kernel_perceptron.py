@@ -24,12 +24,8 @@ from sklearn_sl.kernels import (
     Spectrum,
     SubsetFeatures,
 )
-from sklearn_sl.online import (
-    KernelPerceptron,
-    Perceptron,
-    _kernel_trials,
-    progressive_predict,
-)
+from sklearn_sl.online import KernelPerceptron, Perceptron, progressive_predict
+from sklearn_sl.online.kernel import _kernel_trials
 from sklearn_sl.theory import best_perceptron_bound, dnf_perceptron_bound, perceptron_bound
 
 STRATEGIES = ["removal", "projection"]

@@ -18,7 +18,7 @@ from sklearn_sl.datasets import (
 )
 from sklearn_sl.kernels import Gaussian, Linear, Precomputed
 from sklearn_sl.online import MatrixCompletion, progressive_predict
-from sklearn_sl.online._matrix_exponent import exponential_forms
+from sklearn_sl.online.matrix._matrix_exponent import exponential_forms
 from sklearn_sl.theory import (
     matrix_completion_bound,
     matrix_completion_loss_bound,
@@ -197,7 +197,7 @@ def test_predictions_of_many_queries_are_those_of_each(block, rng, monkeypatch):
     together = model.decision_function(queries)
     alone = [model.decision_function(query[None])[0] for query in queries]
     np.testing.assert_allclose(together, alone, rtol=1e-11, atol=1e-12)
-    monkeypatch.setattr("sklearn_sl.online._matrix_exponent.BLOCK", block)
+    monkeypatch.setattr("sklearn_sl.online.matrix._matrix_exponent.BLOCK", block)
     np.testing.assert_allclose(model.decision_function(queries), together, rtol=1e-11, atol=1e-12)
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn_sl.datasets import make_switching_tasks
 from sklearn_sl.kernels import Gaussian, Linear, PathTree, Sigmoid
 from sklearn_sl.online import MatrixCompletion, SwitchingMultitaskKernel
-from sklearn_sl.online._multitask_kernel import Timelines
+from sklearn_sl.online.matrix._multitask_kernel import Timelines
 from sklearn_sl.theory import multitask_kernel_bound, multitask_kernel_complexity
 
 # What the twin and the learner may differ by.

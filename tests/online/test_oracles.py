@@ -9,12 +9,8 @@ from reference import switching as twin
 from scipy import optimize, special
 
 from sklearn_sl.datasets import make_switching_experts
-from sklearn_sl.online import (
-    _oracles,
-    best_convex_combination,
-    best_expert,
-    best_shifting_sequence,
-)
+from sklearn_sl.online import best_convex_combination, best_expert, best_shifting_sequence
+from sklearn_sl.online.experts import _oracles
 
 LOSSES = {
     "square": lambda p, y: (p - y) ** 2,
@@ -97,7 +93,7 @@ def test_memory_does_not_grow_with_trials_times_shifts(rng, monkeypatch):
 def test_slices_leave_no_trace(rng, monkeypatch):
     losses = rng.uniform(size=(200, 5))
     whole = best_shifting_sequence(losses, 9)
-    monkeypatch.setattr("sklearn_sl.online._oracles.SLICE", 700)
+    monkeypatch.setattr("sklearn_sl.online.experts._oracles.SLICE", 700)
     sliced = best_shifting_sequence(losses, 9)
     for one, other in zip(whole, sliced, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -9,12 +9,8 @@ from reference import online_linear as twin
 from sklearn import linear_model
 from sklearn.base import clone
 
-from sklearn_sl.online import (
-    PassiveAggressiveClassifier,
-    PassiveAggressiveRegressor,
-    Perceptron,
-    _sweeps,
-)
+from sklearn_sl.online import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from sklearn_sl.online.linear import _sweeps
 from sklearn_sl.theory import (
     best_passive_aggressive_bound,
     passive_aggressive_bound,

@@ -14,7 +14,7 @@ from sklearn_sl.online import (
     WeightedAverage,
     best_shifting_sequence,
 )
-from sklearn_sl.online._past_posteriors import block_of_age, sequence_complexity
+from sklearn_sl.online.experts._past_posteriors import block_of_age, sequence_complexity
 from sklearn_sl.theory import fixed_share_bound, past_posteriors_bound
 
 PASTS = [

@@ -14,8 +14,9 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
 from sklearn_sl.base import class_factors
-from sklearn_sl.online import Perceptron, _sweeps
-from sklearn_sl.online._passes import places, set_aside, turns_in_order
+from sklearn_sl.online import Perceptron
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._passes import places, set_aside, turns_in_order
 from sklearn_sl.theory import best_perceptron_bound, perceptron_bound
 
 IN_ORDER = {"shuffle": False, "tol": None}

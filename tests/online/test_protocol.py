@@ -29,13 +29,13 @@ from sklearn_sl.online import (
 )
 from sklearn_sl.online._protocol import (
     OnlineMixin,
-    as_rows,
     joined,
     running_sum,
     slices,
     take_slice,
     with_part,
 )
+from sklearn_sl.online.linear._linear import as_rows
 
 ADDITIVE = [
     Perceptron(),

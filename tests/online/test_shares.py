@@ -16,7 +16,7 @@ from sklearn_sl.online import (
     best_shifting_sequence,
     hedge,
 )
-from sklearn_sl.online._expert_weights import FixedShareState, VariableShareState
+from sklearn_sl.online.experts._expert_weights import FixedShareState, VariableShareState
 from sklearn_sl.theory import fixed_share_bound, switching_class_size, variable_share_bound
 
 LEARNERS = [FixedShare, VariableShare]

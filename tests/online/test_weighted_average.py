@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_sl.online import MixableLoss, WeightedAverage, best_convex_combination
-from sklearn_sl.online._mixable import LOSSES
+from sklearn_sl.online.experts._mixable import LOSSES
 from sklearn_sl.theory import weighted_average_bound
 
 BOUNDED = [

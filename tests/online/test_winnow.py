@@ -14,11 +14,11 @@ from sklearn_sl.online import (
     ExponentiatedGradientClassifier,
     Perceptron,
     Winnow,
-    _multiplicative,
     progressive_predict,
 )
-from sklearn_sl.online._protocol import as_rows
-from sklearn_sl.online._winnow import DEMOTIONS, PROMOTIONS, exact_powers
+from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear._linear import as_rows
+from sklearn_sl.online.linear._winnow import DEMOTIONS, PROMOTIONS, exact_powers
 from sklearn_sl.theory import (
     balanced_winnow_bound,
     disjunction_perceptron_bound,

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from sklearn_sl.online import _kernel_sweeps, _kernel_trials
+from sklearn_sl.online.kernel import _kernel_sweeps, _kernel_trials
 
 RIDGE = 1e-6
 

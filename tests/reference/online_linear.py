@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from sklearn_sl.online import _sweeps
-from sklearn_sl.online._linear import BIAS, LOSS, N_STEPS, N_WRONG, SCALE, SQUARES
-from sklearn_sl.online._protocol import as_rows
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._linear import BIAS, LOSS, N_STEPS, N_WRONG, SCALE, SQUARES, as_rows
 
 # ---------------------------------------------------------------- losses: value and slope
 

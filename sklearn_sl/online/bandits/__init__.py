@@ -1,0 +1,1 @@
+"""Bandits: the loss of the chosen arm alone is seen."""

@@ -1,0 +1,722 @@
+"""What learners share that combine the advice of experts: columns of ``X``, or estimators."""
+
+import copy
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_sl._sklearn import Interval, Progress, fit_context
+from sklearn_sl.online._protocol import (
+    OnlineClassifierMixin,
+    OnlineMixin,
+    OnlineRegressorMixin,
+    running_sum,
+    take_slice,
+    with_part,
+)
+from sklearn_sl.online.experts import _aggregating
+from sklearn_sl.online.experts._expert_weights import NO_HISTORY, WeightState
+from sklearn_sl.online.experts._mixable import LARGEST_RATE, LOSSES
+from sklearn_sl.online.finite._finite import dense
+
+# Numbers whose losses are computed at once, within the cache.
+BLOCK = 2**15
+# But not fewer trials than these, as each block takes a while.
+FEWEST_ROWS = 16
+NO_TABLES = np.empty((0, 0, 0))
+
+
+class ExpertsMixin(OnlineMixin):
+    """Trials in which the row ``X[t]`` is the advice of experts.
+
+    NaN is an expert that sleeps. Hooks:
+
+    - ``_new_state(n_experts)`` returns the weights to begin with;
+    - ``_tables(advice, asleep)`` returns what is averaged by weight, an array of tables; ``asleep``
+      is whether there is NaN;
+    - ``_judge(advice, targets, asleep)`` returns such tables for trials, and the losses of the
+      experts; without tables the losses themselves, and their squares, are averaged;
+    - ``_respond(means, answers, targets)`` makes answers of the weighted means, in trials, or in
+      predictions if there are no targets;
+    - ``_regret_bounds()`` returns bounds on the regret against each expert, for losses without a
+      unit; None if there are none.
+    """
+
+    _fixed = ("estimators", "prefit")
+    # Whether the only table has classes, whose weights are added up.
+    _votes = False
+    # The number of trials of ``fit``.
+    _foreseen = None
+    # Features are advice.
+    _compare_grid = None
+
+    def _fit_stream(self, X, targets):
+        """Start afresh and go through the trials once."""
+        self._foreseen = len(targets)
+        self._begin(X)
+        self._begin_account()
+        with Progress(self, name="pass", total=1) as progress, progress.step():
+            self._pass(X, targets)
+        self._finish()
+
+    def _known_horizon(self, reason):
+        """Return the number of trials, which a parameter or ``fit`` tells."""
+        horizon = self._foreseen if self.horizon is None else self.horizon
+        if horizon is None:
+            raise ValueError(f"{reason} needs the horizon, the number of trials, in partial_fit.")
+        return horizon
+
+    def _begin(self, X):
+        for name in ("estimators_", "expert_names_"):
+            vars(self).pop(name, None)
+        if self.estimators is None:
+            n_experts = X.shape[1]
+        else:
+            self._hire()
+            n_experts = len(self.estimators_)
+        self._state = self._new_state(n_experts)
+        self._weight_parts = []
+
+    def _check_arrays(self):
+        experts = getattr(self, "estimators_", None)
+        n_experts = self.n_features_in_ if experts is None else len(experts)
+        if not isinstance(self._state, WeightState) or self._state.n_experts != n_experts:
+            raise ValueError(f"There must be weights for {n_experts} experts.")
+
+    def _copy_state(self):
+        super()._copy_state()
+        self._state = self._state.copy()
+        if self._experts_learn:
+            self.estimators_ = copy.deepcopy(self.estimators_)
+            self._pending = list(self._pending)
+
+    @property
+    def _width(self):
+        # Of experts that learn a copy is made even for a single row: the last one might fail.
+        return 2 if self._experts_learn else 1
+
+    # ------------------------------------------------------------ trials
+
+    def _pass(self, X, targets, order=None, weight=None):
+        super()._pass(self._consult(X, targets), targets, order, weight)
+
+    def _play(self, X, targets):
+        answers = np.empty((X.shape[0], self._n_answers()))
+        step, start = max(FEWEST_ROWS, BLOCK // X.shape[1]), 0
+        while start < X.shape[0]:
+            n_rows = min(step, X.shape[0] - start, self._state.trials_left)
+            rows = slice(start, start + n_rows)
+            part = dense(take_slice(X, rows))
+            self._play_block(part, targets[rows], answers[rows])
+            start = rows.stop
+        return answers, X.shape[0]
+
+    def _play_block(self, advice, targets, answers):
+        asleep = self._some_sleep(advice)
+        tables, losses = self._judge(advice, targets, asleep)
+        means = np.empty((len(advice), self._n_means(tables)))
+        history = np.empty(advice.shape) if self.keep_weights else NO_HISTORY
+        n_played = self._state.play(losses, tables, means, self._votes, history)
+        if n_played < len(advice):
+            raise ValueError(
+                f"The losses of the experts in trial {self.n_trials_ + n_played + 1} exceed the "
+                "range of floating point numbers."
+            )
+        if self.keep_weights:
+            self._weight_parts = with_part(self._weight_parts, history)
+        self._respond(means, answers, targets)
+        self._hear(answers, targets)
+        if asleep:
+            absent = self._state.absent
+            _aggregating.add_absent(losses, self._absent_losses(answers, targets), absent)
+
+    def _hear(self, answers, targets):
+        """Tell the state of the weights what came of some trials."""
+
+    def _absent_losses(self, answers, targets):
+        """Return the losses of trials that are no regret against experts that slept."""
+        return self._losses(answers, targets)
+
+    def _n_means(self, tables):
+        """Return how many means there are; without tables, those of losses and their squares."""
+        return len(tables) or 2
+
+    def _some_sleep(self, advice):
+        """Return whether there is NaN; complain if there is infinity."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(advice.sum()):
+                return False
+        assert_all_finite(
+            advice, allow_nan=True, estimator_name=type(self).__name__, input_name="X"
+        )
+        return bool(np.isnan(advice).any())
+
+    # ------------------------------------------------------------ what is known afterwards
+
+    def _finish(self):
+        self.log_weights_ = self._state.log_weights()
+        self.weights_ = np.exp(self.log_weights_)
+        self.expert_losses_ = self._unit * self._state.expert_losses()
+        self._certify()
+
+    @property
+    def weight_curve_(self):
+        """The weights before each trial, if they were asked for."""
+        self._weight_parts = self._whole("_weight_parts", "keep_weights")
+        return self._weight_parts[0]
+
+    # The unit in which losses are reported.
+    _unit = 1.0
+
+    def _regrets(self):
+        """Return the regret against each expert in the trials in which it was awake."""
+        return self.cumulative_loss_ - self._state.absent - self.expert_losses_
+
+    def _certify(self):
+        regrets = self._regrets()
+        self.best_expert_ = int(regrets.argmax())
+        self.regret_ = float(regrets[self.best_expert_])
+        bounds = self._regret_bounds()
+        if bounds is not None:
+            bounds = float(self._unit * bounds[self.best_expert_])
+        self.regret_bound_ = bounds
+
+    def expert_loss_matrix(self, X, y):
+        """Return what each expert loses in each trial of a stream.
+
+        Experts that learn start afresh and learn from the stream, as in ``fit``; the learner and
+        its own experts do not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        y : array-like of shape (n_samples,)
+            What happened.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_samples, n_experts)
+            The losses, NaN where an expert sleeps. After ``fit`` with the same samples their sums
+            are ``expert_losses_``.
+        """
+        check_is_fitted(self)
+        return self._unit * self._losses_of_advice(X, y)
+
+    def _losses_of_advice(self, X, y):
+        """Return what each expert loses in each trial, in the units of the weights."""
+        self._check_certified()
+        X, targets = self._read(X, y, reset=False)
+        twin = copy.copy(self)
+        if self._experts_learn:
+            twin._hire()
+        advice = dense(twin._consult(X, targets))
+        _, losses = twin._judge(advice, targets, self._some_sleep(advice))
+        return losses
+
+    def _fit_and_hear(self, X, y):
+        """Do what ``fit`` does, and return what the regret is the sum of, trial by trial."""
+        self._heard = heard = []
+        self.fit(X, y)
+        del self._heard
+        return self._absent_losses(np.concatenate(heard), self._read(X, y, reset=False)[1])
+
+    # ------------------------------------------------------------ estimators as experts
+
+    def __sklearn_clone__(self):
+        # A clone of a fitted expert would be none.
+        twin = super().__sklearn_clone__()
+        return twin.set_params(estimators=self.estimators) if self.prefit else twin
+
+    @property
+    def _experts_learn(self):
+        return self.estimators is not None and not self.prefit
+
+    def _hire(self):
+        """Set ``estimators_`` and ``expert_names_``."""
+        named = [
+            expert if isinstance(expert, tuple) else (f"expert {k}", expert)
+            for k, expert in enumerate(self.estimators)
+        ]
+        if not named:
+            raise ValueError("estimators is empty: there must be one expert at least.")
+        for name, expert in named:
+            if not hasattr(expert, "predict"):
+                raise ValueError(f"The expert {name!r} has no predict: {expert!r}.")
+            if self._experts_learn and not hasattr(expert, "partial_fit"):
+                raise ValueError(
+                    f"The expert {name!r} cannot learn trial by trial, as it has no partial_fit. "
+                    "Fit it before, and pass prefit=True."
+                )
+        self.expert_names_ = np.array([name for name, _ in named], dtype=object)
+        self.estimators_ = [clone(expert) if self._experts_learn else expert for _, expert in named]
+        # Samples and targets that experts have advised on but not learned from.
+        self._pending = []
+
+    def _read_samples(self, X, reset):
+        if self.estimators is None or not self.prefit:
+            return super()._read_samples(X, reset)
+        # Experts that were fitted before may know frames, or anything else.
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X if hasattr(X, "shape") else np.asarray(X)
+
+    def _read_query(self, X):
+        if self.estimators is not None:
+            return self._read_samples(X, reset=False)
+        checks = {**self._sample_checks, "ensure_all_finite": "allow-nan"}
+        return validate_data(self, X, reset=False, **checks)
+
+    def _consult(self, X, targets=None):
+        """Return the advice of all experts on samples; with targets, let those learn who do."""
+        if self.estimators is None:
+            return X
+        advice = np.empty((X.shape[0], len(self.estimators_)))
+        others = []
+        for k, expert in enumerate(self.estimators_):
+            if targets is None or self.prefit:
+                advice[:, k] = self._said(k, self._ask(expert, X))
+            elif isinstance(expert, OnlineMixin):
+                known = self._known_to(expert)
+                advice[:, k] = self._said(
+                    k, expert._predict_and_learn(X, self._told(targets), **known)
+                )
+            else:
+                others.append(k)
+        if others:
+            self._consult_blocks(X, targets, others, advice)
+        return advice
+
+    def _consult_blocks(self, X, targets, experts, advice):
+        """Let experts advise on blocks before they learn from them."""
+        told = self._told(targets)
+        start, n_pending = 0, sum(len(y) for _, y in self._pending)
+        while start < X.shape[0]:
+            rows = slice(start, min(start + self.block_size - n_pending, X.shape[0]))
+            part = X[rows]
+            for k in experts:
+                advice[rows, k] = self._said(k, self._ask(self.estimators_[k], part))
+            self._pending.append((part, told[rows]))
+            n_pending += rows.stop - start
+            if n_pending == self.block_size:
+                self._teach(experts)
+                n_pending = 0
+            start = rows.stop
+        if self._pending:  # what is kept for later belongs to nobody else
+            self._pending.append(tuple(part.copy() for part in self._pending.pop()))
+
+    def _teach(self, experts):
+        parts, targets = zip(*self._pending, strict=True)
+        self._pending = []
+        stack = sp.vstack if sp.issparse(parts[0]) else np.concatenate
+        X, y = (
+            (parts[0], targets[0]) if len(parts) == 1 else (stack(parts), np.concatenate(targets))
+        )
+        for k in experts:
+            expert = self.estimators_[k]
+            expert.partial_fit(X, y, **self._known_to(expert))
+
+    def _ask(self, expert, X):
+        """Return what an expert predicts, None if it has seen nothing yet."""
+        try:
+            return self._opinion(expert, X)
+        except NotFittedError:
+            if self.prefit:
+                raise
+            return None
+
+    def _known_to(self, expert):
+        """Return what an expert has to be told when it learns for the first time."""
+        if is_classifier(expert) and not hasattr(expert, "classes_"):
+            return {"classes": self._labels()}
+        return {}
+
+    def _opinion(self, expert, X):
+        return expert.predict(X)
+
+    def _said(self, k, opinion):
+        """Return opinions as numbers; an expert that has none sleeps."""
+        return np.nan if opinion is None else np.asarray(opinion, dtype=np.float64)
+
+    def _told(self, targets):
+        """Return what experts learn."""
+        return targets
+
+    # ------------------------------------------------------------ answers without learning
+
+    def _weighted_means(self, advice):
+        """Return the weighted means of tables, or the weights of classes, row by row."""
+        asleep = np.isnan(advice)
+        some_sleep = bool(asleep.any())
+        tables = self._tables(advice, some_sleep)
+        n_means = self._n_means(tables)
+        means = np.empty((len(advice), n_means))
+        if not some_sleep:
+            for k in range(n_means):
+                means[:, k] = (tables[0] == k if self._votes else tables[k]) @ self.weights_
+            return means
+        weights = self._state.awake_weights(asleep)
+        for k in range(n_means):
+            table = tables[0] == k if self._votes else np.where(asleep, 0, tables[k])
+            means[:, k] = np.einsum("ij,ij->i", weights, table)
+        return means
+
+    def _answers(self, X):
+        """Return the answers for samples, as in a trial, but without learning."""
+        check_is_fitted(self)
+        self._check_fixed()
+        advice = self._consult(self._read_query(X))
+        answers = np.empty((advice.shape[0], self._n_answers()))
+        step = max(FEWEST_ROWS, BLOCK // advice.shape[1])
+        for start in range(0, advice.shape[0], step):
+            rows = slice(start, min(start + step, advice.shape[0]))
+            part = dense(take_slice(advice, rows))
+            self._respond(self._weighted_means(part), answers[rows])
+        return answers
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.estimators is None
+        for own in (tags.classifier_tags, tags.regressor_tags):
+            if own is not None:
+                own.poor_score = True
+        return tags
+
+
+# What all learners of this kind have among their parameters.
+EXPERT_CONSTRAINTS = {
+    "estimators": [list, tuple, None],
+    "prefit": ["boolean"],
+    "block_size": [Interval(Integral, 1, None, closed="left")],
+    "keep_losses": ["boolean"],
+    "keep_weights": ["boolean"],
+}
+
+
+class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
+    """Experts whose advice are classes; answers have the weights of all classes and a choice.
+
+    A number ``x`` is the class in place ``floor(x - threshold) + 1``. The hook ``_choose(shares)``
+    returns the class with the largest weight in each row.
+    """
+
+    _fixed = (*ExpertsMixin._fixed, "threshold")
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and go through the trials once, in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._fit_stream(*self._read(X, y, reset=True))
+        return self
+
+    def _begin(self, X):
+        super()._begin(X)
+        seed = check_random_state(self.random_state).randint(2**31 - 1) if self.randomized else 0
+        self._rng = np.random.default_rng(seed)
+
+    def _begin_account(self):
+        super()._begin_account()
+        self.expected_mistakes_ = 0.0
+
+    def _copy_state(self):
+        super()._copy_state()
+        self._rng = copy.deepcopy(self._rng)
+
+    @property
+    def _votes(self):
+        return len(self.classes_) > 2
+
+    def _n_means(self, tables):
+        return len(self.classes_) if self._votes else super()._n_means(tables)
+
+    def _n_answers(self):
+        return len(self.classes_) + 1
+
+    def _tables(self, advice, asleep):
+        if len(self.classes_) == 2:
+            codes = (advice >= self.threshold).astype(np.float64)
+            if asleep:
+                codes[np.isnan(advice)] = np.nan
+        else:
+            codes = np.floor(advice - self.threshold)
+            codes += 1
+            np.clip(codes, 0, len(self.classes_) - 1, out=codes)
+        return codes[None]
+
+    def _judge(self, advice, codes, asleep):
+        if self._votes:
+            tables = self._tables(advice, asleep)
+            wrong = tables[0] != codes[:, None].astype(np.float64)
+        else:
+            # Of two classes the weight of the wrong one is the mean of the losses.
+            tables = NO_TABLES
+            wrong = (advice >= self.threshold) != codes[:, None].astype(bool)
+        losses = wrong.astype(np.float64)
+        if asleep:
+            losses[np.isnan(advice)] = np.nan
+        return tables, losses
+
+    def _respond(self, means, answers, codes=None):
+        shares, n_classes = answers[:, :-1], len(self.classes_)
+        if self._votes:
+            shares[:] = means
+        else:
+            second = means[:, 0] if codes is None else np.abs(codes - means[:, 0])
+            shares[:, 0], shares[:, 1] = 1 - second, second
+        # If all experts sleep, every class has the same weight.
+        shares[np.isnan(means[:, 0])] = 1 / n_classes
+        if codes is not None and self.randomized:
+            draws = self._rng.random(len(means))
+            passed = np.cumsum(shares, axis=1)[:, :-1] <= draws[:, None]
+            answers[:, -1] = np.count_nonzero(passed, axis=1)
+        else:
+            answers[:, -1] = self._choose(shares)
+
+    def _mistaken(self, answers, codes):
+        return answers[:, -1] != codes
+
+    def _expected_losses(self, answers, codes):
+        """Return the weights of all classes but the true one."""
+        return 1 - answers[np.arange(len(codes)), codes]
+
+    def _account(self, answers, codes):
+        super()._account(answers, codes)
+        losses = self._expected_losses(answers, codes)
+        self.expected_mistakes_ = running_sum(self.expected_mistakes_, losses)
+
+    def _predictions(self, answers):
+        return self.classes_[answers[:, -1].astype(np.intp)]
+
+    # ------------------------------------------------------------ estimators as experts
+
+    def _labels(self):
+        return self.classes_
+
+    def _told(self, codes):
+        return self.classes_[codes]
+
+    def _said(self, k, opinion):
+        if opinion is None or not is_classifier(self.estimators_[k]):
+            return super()._said(k, opinion)
+        places = np.minimum(np.searchsorted(self.classes_, opinion), len(self.classes_) - 1)
+        strange = self.classes_[places] != opinion
+        if strange.any():
+            raise ValueError(
+                f"The expert {self.expert_names_[k]!r} says {np.unique(opinion[strange])}, which "
+                "is not among the classes: pass all of them to partial_fit."
+            )
+        # In the middle of the interval that stands for the class.
+        return places - 0.5 + self.threshold
+
+    # ------------------------------------------------------------ predictions
+
+    def predict(self, X):
+        """Predict by the class with the largest weight.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self._predictions(self._answers(X))
+
+
+class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
+    """Experts whose advice are numbers, of which a loss function says how good they are.
+
+    Outcomes and advice are mapped from ``bounds_`` to the interval from zero to one, in which
+    losses and predictions are computed.
+    """
+
+    _fixed = (*ExpertsMixin._fixed, "loss", "prediction")
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh and go through the trials once, in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        y : array-like of shape (n_samples,)
+            Outcomes.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._fit_stream(*self._read(X, y, reset=True))
+        return self
+
+    def _read(self, X, y, reset):
+        X, y = super()._read(X, y, reset)
+        if reset:
+            bounds = (y.min(), y.max()) if self.bounds is None else self.bounds
+            self.bounds_ = float(bounds[0]), float(bounds[1])
+            if not -np.inf < self.bounds_[0] <= self.bounds_[1] < np.inf:
+                raise ValueError(f"bounds must be two finite numbers in order, not {bounds}.")
+            if not np.isfinite(self._unit):
+                raise ValueError(f"The range of outcomes is too large for this loss: {bounds}.")
+        low, high = self.bounds_
+        if y.min() < low or y.max() > high:
+            raise ValueError(
+                f"y has numbers outside of the bounds {self.bounds_}, between {y.min():g} and "
+                f"{y.max():g}: pass bounds that hold for all trials."
+            )
+        return X, y
+
+    def _begin(self, X):
+        self._check_options()
+        # Whether all outcomes were at the bounds.
+        self._extreme = True
+        super()._begin(X)
+
+    @property
+    def _loss(self):
+        return LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
+
+    @property
+    def _range(self):
+        return (self.bounds_[1] - self.bounds_[0]) or 1.0
+
+    @property
+    def _unit(self):
+        with np.errstate(over="ignore"):
+            return float(np.float64(self._range) ** self._loss.power)
+
+    def _scaled(self, values, closest=0.0):
+        """Return numbers between the bounds as numbers from zero to one, or not so far."""
+        values = values - self.bounds_[0]
+        values /= self._range
+        highest = 1 - closest if self.bounds_[0] < self.bounds_[1] else closest
+        return np.clip(values, closest, highest, out=values)
+
+    def _check_options(self):
+        """Set ``eta_``, None for a rate that adapts itself; complain of options that do not fit."""
+        most = self._loss._rate(self.prediction)
+        if self.eta != "auto":
+            self.eta_ = float(self.eta)
+        elif most is not None:
+            self.eta_ = float(most)
+        elif self.prediction == "vovk" and self._loss._constant("vovk", 1.0) is not None:
+            self.eta_ = 1.0
+        elif self.prediction == "average" and self._loss.convex:
+            self.eta_ = self._rate_of_last_resort()
+        else:
+            raise ValueError('This loss has no rate for eta="auto": choose one.')
+        if self.prediction == "vovk" and (
+            self._loss._constant("vovk", self.eta_) is None or self.eta_ > LARGEST_RATE
+        ):
+            most = LARGEST_RATE if most is None else most
+            raise ValueError(f'prediction="vovk" needs an eta of at most {most:g} for this loss.')
+
+    # ------------------------------------------------------------ trials
+
+    def _n_answers(self):
+        return 1
+
+    def _tables(self, advice, asleep):
+        advice = self._scaled(advice, self._loss.closest)
+        if self.prediction == "average":
+            return advice[None]
+        tables = np.empty((2, *advice.shape))
+        for outcome, table in zip((0.0, 1.0), tables, strict=True):
+            np.exp(-self.eta_ * self._loss(np.full((1, 1), outcome), advice), out=table)
+        return tables
+
+    def _judge(self, advice, targets, asleep):
+        tables, outcomes = self._tables(advice, asleep), self._scaled(targets)
+        vovk = self.prediction == "vovk"
+        scaled = self._scaled(advice, self._loss.closest) if vovk else tables[0]
+        self._extreme = self._extreme and bool(np.all((outcomes == 0) | (outcomes == 1)))
+        return tables, self._loss(outcomes[:, None], scaled)
+
+    def _respond(self, means, answers, targets=None):
+        scaled = means[:, 0]
+        if self.prediction == "vovk":
+            constant = self._loss._constant("vovk", self.eta_)
+            scaled = self._loss._substitute(*(-constant * np.log(means.T)))
+        # If all experts sleep, the middle.
+        scaled = np.where(np.isnan(scaled), 0.5, scaled)
+        low, high = self.bounds_
+        answers[:, 0] = low + (high - low) * scaled
+
+    def _losses(self, answers, targets):
+        answers = self._scaled(answers[:, 0], self._loss.closest)
+        return self._unit * self._loss(self._scaled(targets), answers)
+
+    # ------------------------------------------------------------ the theorems
+
+    def _loss_bounds(self, losses, complexities):
+        """Return bounds on the loss of the learner, None if there are none.
+
+        Parameters
+        ----------
+        losses : float or ndarray
+            Losses of experts, or of sequences of them, for outcomes from zero to one.
+
+        complexities : float or ndarray
+            The logarithms of one over what they had of all weights to begin with.
+        """
+        if self.prediction == "vovk" and self._loss.extremes_only and not self._extreme:
+            return None
+        constant, slack = self._loss._constant(self.prediction, self.eta_), 0.0
+        if constant is None:
+            constant, slack = 1 / self.eta_, self._loss._slack(self.eta_)
+            if slack is None:
+                return None
+        mixed = self.eta_ * losses + complexities
+        return constant * mixed + slack * self.n_trials_
+
+    # ------------------------------------------------------------ estimators as experts
+
+    def _labels(self):
+        return np.array(self.bounds_)
+
+    def _opinion(self, expert, X):
+        if is_classifier(expert) and hasattr(expert, "predict_proba"):
+            probabilities = expert.predict_proba(X)
+            if probabilities.shape[1] == 2:
+                return self.bounds_[0] + self._range * probabilities[:, 1]
+        return expert.predict(X)
+
+    def predict(self, X):
+        """Predict the outcomes of trials.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Numbers between the bounds.
+        """
+        return self._answers(X)[:, 0]

@@ -1,0 +1,413 @@
+"""Mixing past posteriors: experts that return are found again."""
+
+from functools import partial
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import check_entries, check_shape
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online.experts import _aggregating, _posteriors
+from sklearn_sl.online.experts._expert_weights import WeightState, normal
+from sklearn_sl.online.experts._shares import SHARE_CONSTRAINTS, ShareMixin
+from sklearn_sl.theory._switching import past_posteriors_bound
+
+LAST, PAST, LOST = range(_posteriors.N_ROWS)
+KINDS = {
+    "start": _posteriors.START,
+    "uniform": _posteriors.UNIFORM,
+    "decaying": _posteriors.DECAYING,
+}
+# How many masses of ages there are at first.
+FEWEST_MASSES = 1024
+
+
+def age_masses(n_ages, decay, known=None):
+    """Return sums of ``a^-decay`` over the ages up to 0, 1, ..., at least ``n_ages``.
+
+    Those that are known already need not be computed. The table doubles its length each time, so
+    that it does not matter how often it had to grow.
+    """
+    masses = np.zeros(1) if known is None else known
+    while len(masses) <= n_ages:
+        ages = np.arange(len(masses), max(2 * len(masses), FEWEST_MASSES), dtype=np.float64)
+        terms = np.append(masses[-1], ages**-decay)
+        masses = np.append(masses, np.add.accumulate(terms)[1:])
+    return masses
+
+
+def block_of_age(age, n_past):
+    """Return the youngest and the oldest age in the block of an age.
+
+    There are one or two blocks of each size 1, 2, 4, ..., which add up to all of the past.
+    """
+    size, youngest = 1, 1
+    while True:
+        n_blocks = 2 - n_past % 2
+        if age < youngest + n_blocks * size:
+            youngest += (age - youngest) // size * size
+            return youngest, youngest + size - 1
+        youngest += n_blocks * size
+        n_past, size = (n_past - n_blocks) // 2, 2 * size
+
+
+def block_sizes(n_past):
+    """Return the sizes of the blocks of so many trials, the oldest first."""
+    sizes, size = [], 1
+    while n_past:
+        n_blocks = 2 - n_past % 2
+        sizes = [size] * n_blocks + sizes
+        n_past, size = (n_past - n_blocks) // 2, 2 * size
+    return sizes
+
+
+def sequence_complexity(experts, n_experts, alpha, past, decay):
+    """Return what a sequence of experts costs who mixes past posteriors, in nats.
+
+    Each expert costs ``ln(n)`` once. To stay costs ``ln(1 / (1 - alpha))``. A shift costs one over
+    the part of the posterior of the last trial in which the expert was followed, or of the start
+    for a new one.
+    """
+    experts = np.asarray(experts)
+    shifts = np.flatnonzero(np.diff(experts)) + 1
+    with np.errstate(divide="ignore"):
+        to_stay, to_shift = -np.log1p(-alpha), -np.log(alpha)
+    n_stays = len(experts) - 1 - len(shifts)
+    cost = np.log(n_experts) + (n_stays * to_stay if n_stays else 0.0)
+    masses = age_masses(len(experts), decay) if past == "decaying" else None
+    last_trial = {}
+    for start, stop in zip([0, *shifts], [*shifts, len(experts)], strict=True):
+        expert = experts[start]
+        if start > 0:
+            cost += to_shift
+            if expert not in last_trial or past == "start":
+                cost += np.log(n_experts)
+            if past == "uniform":
+                cost += np.log(start)
+            elif past == "decaying":
+                young, old = block_of_age(start - last_trial.get(expert, 0), start)
+                mass = (masses[old] - masses[young - 1]) / (old - young + 1)
+                cost += np.log(masses[start] / mass)
+        last_trial[expert] = stop
+    return float(cost)
+
+
+class PastPosteriorState(WeightState):
+    """Weights that mix in their past."""
+
+    _arrays = ("charged", "state", "blocks", "sizes", "counts")
+
+    def __init__(self, n_experts, eta, alpha, past, decay):
+        super().__init__(n_experts)
+        self.eta, self.alpha, self.past, self.decay = eta, alpha, past, decay
+        start = _aggregating.padded(np.full(n_experts, 1 / n_experts), 0.0)
+        self.state = np.zeros((_posteriors.N_ROWS, len(start)))
+        self.state[LAST] = start
+        self.blocks, self.sizes = np.zeros((1, len(start))), np.zeros(1, dtype=np.longlong)
+        self.counts = np.zeros(2, dtype=np.longlong)
+        self.masses = np.zeros(1)
+
+    def _check_arrays(self, width):
+        check_shape(self, "state", (_posteriors.N_ROWS, width))
+        n_rows = len(check_shape(self, "blocks", (None, width)))
+        check_shape(self, "sizes", (n_rows,), np.longlong)
+        n_past, n_blocks = check_shape(self, "counts", (2,), np.longlong)
+        check_shape(self, "masses", (None,))
+        check_entries(n_past, "counts", 0, np.inf)
+        check_entries(n_blocks, "counts", 0, n_rows)
+        if not n_rows:
+            raise ValueError("There must be a block.")
+        if KINDS[self.past] == _posteriors.DECAYING and (
+            self.sizes[:n_blocks].tolist() != block_sizes(int(n_past))
+        ):
+            raise ValueError(f"The sizes of blocks do not belong to a past of {n_past} trials.")
+
+    def play(self, losses, *args):
+        if self.past == "decaying":
+            self._make_room(int(self.counts[0]) + len(losses))
+        return super().play(losses, *args)
+
+    def _make_room(self, n_past):
+        """Let there be room for a past of so many trials."""
+        self.masses = age_masses(n_past, self.decay, self.masses)
+        # Two blocks of each size, and one that comes before others become one.
+        missing = 2 * n_past.bit_length() + 1 - len(self.blocks)
+        if missing > 0:
+            self.blocks = np.pad(self.blocks, ((0, missing), (0, 0)))
+            self.sizes = np.pad(self.sizes, (0, missing))
+
+    def _compiled(self):
+        return _posteriors.PastPosteriorWeights(
+            self.n_experts,
+            self.eta,
+            self.alpha,
+            KINDS[self.past],
+            self.state,
+            self.blocks,
+            self.sizes,
+            self.counts,
+            self.masses,
+        )
+
+    def _all_losses(self):
+        return self._read(self.state[LOST])
+
+    def log_weights(self):
+        """Return the logarithms of weights that sum to one."""
+        weights = self._read(self.state[LAST])
+        if self.counts[0]:
+            weights = (1 - self.alpha) * weights + self.alpha * self._read(self.state[PAST])
+        return normal(np.log(weights))
+
+
+class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+    """Tracks the best expert, with a memory of those that have been good before.
+
+    In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts. The
+    posterior of the trial is proportional to ``v_i exp(-eta L(y, x_i))``. The weights of the next
+    trial are ``1 - alpha`` times this posterior plus ``alpha`` times a mixture of all posteriors
+    before, beginning with equal weights at the start. An expert that was good once had a large
+    weight then, and some of it is still there when it becomes the best one again:
+    :class:`FixedShare` would have to find it among all ``n``.
+
+    **The past.** With ``past="uniform"`` all posteriors count alike. With "decaying" that of age
+    ``a`` counts in proportion to ``a^-decay``; there, posteriors are kept in blocks of 1, 2, 4, ...
+    trials of nearly the same age that count alike, two of each size at most, so that a trial costs
+    about ``2 n log2(T)`` operations and no more memory. With "start" only equal weights are mixed
+    in: that is fixed share, where each expert shares with itself as well.
+
+    **The theorem.** The loss of the learner is at most that of any sequence of experts with ``k``
+    shifts between ``m`` experts plus ``C / eta`` where, for the uniform past,
+    ``C = m ln(n) + (T - 1) H(alpha) + k ln(T - 1)`` with ``alpha = k / (T - 1)`` and its entropy
+    ``H``: an expert costs ``ln(n)`` only once. :meth:`sequence_regret` computes both sides for any
+    sequence, :meth:`shifting_regret` for the best one with so many shifts. More is said about
+    losses, rates, predictions and bounds in :class:`WeightedAverage`.
+
+    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it, and its
+    posterior is the weight that it had.
+
+    Parameters
+    ----------
+    estimators : list of estimators or of (name, estimator), default=None
+        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
+        the columns of ``X`` are the advice.
+
+    alpha : float or "auto", default=0.01
+        The part of the past: zero, or at least 1e-100. "auto" is ``n_shifts / (horizon - 1)``.
+
+    past : {"decaying", "uniform", "start"}, default="decaying"
+        What is mixed in.
+
+    decay : float, default=1.0
+        How fast a past that decays is forgotten, at most 2; zero is the uniform past.
+
+    n_shifts : int, default=None
+        The number of shifts to expect, for "auto".
+
+    horizon : int, default=None
+        The number of trials, for "auto"; None is the number of samples of ``fit``.
+
+    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
+        As in :class:`WeightedAverage`.
+
+    prediction : {"average", "vovk"}, default="average"
+        The weighted average, or Vovk's prediction.
+
+    eta : float or "auto", default="auto"
+        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
+        the average.
+
+    bounds : tuple (low, high), default=None
+        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
+        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
+        ``partial_fit``.
+
+    prefit : bool, default=False
+        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
+        sample, and then learn from it.
+
+    block_size : int, default=1
+        How many samples such clones predict, and later learn, at a time.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    keep_weights : bool, default=False
+        Whether to keep ``weight_curve_``.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_experts,)
+        The weights, which sum to one.
+
+    log_weights_ : ndarray of shape (n_experts,)
+        Their logarithms.
+
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
+        The weights before each trial, if ``keep_weights``.
+
+    cumulative_loss_ : float
+        The loss of the learner in all trials.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    expert_losses_ : ndarray of shape (n_experts,)
+        The loss of each expert in the trials in which it was awake.
+
+    best_expert_ : int
+        The single expert against whom the learner's regret is largest.
+
+    regret_ : float
+        The loss of the learner minus that of this expert, in the trials in which it was awake; it
+        is negative where shifting pays.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
+        has none.
+
+    alpha_ : float
+        The part of the past.
+
+    eta_ : float
+        The learning rate.
+
+    bounds_ : tuple
+        The range of outcomes.
+
+    n_trials_ : int
+        The number of trials.
+
+    estimators_ : list of estimators
+        The experts, if there are ``estimators``.
+
+    expert_names_ : ndarray of shape (n_experts,)
+        Their names.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    FixedShare : Without memory.
+    SwitchingMultitaskExperts : For classes, and several tasks.
+    sklearn_sl.theory.past_posteriors_bound : The theorem.
+
+    References
+    ----------
+    .. [1] O. Bousquet and M. Warmuth, "Tracking a small set of experts by mixing past posteriors",
+       Journal of Machine Learning Research 3, 2002.
+
+    Examples
+    --------
+    Three of a thousand experts take turns in being the best one:
+
+    >>> from sklearn_sl.datasets import make_switching_experts
+    >>> from sklearn_sl.online import FixedShare, MixingPastPosteriors
+    >>> advice, y, best = make_switching_experts(4000, 1000, 40, n_modes=3, random_state=0)
+    >>> options = {"prediction": "vovk", "alpha": 0.01, "bounds": (0, 1)}
+    >>> model = MixingPastPosteriors(**options).fit(advice, y)
+    >>> round(model.cumulative_loss_, 1)
+    122.6
+    >>> regret, bound = model.sequence_regret(advice, y, best)
+    >>> bool(regret <= bound)
+    True
+    >>> round(FixedShare(**options).fit(advice, y).cumulative_loss_, 1)
+    192.1
+    """
+
+    _parameter_constraints = {
+        **SHARE_CONSTRAINTS,
+        "past": [StrOptions(set(KINDS))],
+        "decay": [Interval(Real, 0, 2, closed="both")],
+    }
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        alpha=0.01,
+        past="decaying",
+        decay=1.0,
+        n_shifts=None,
+        horizon=None,
+        loss="square",
+        prediction="average",
+        eta="auto",
+        bounds=None,
+        prefit=False,
+        block_size=1,
+        keep_losses=False,
+        keep_weights=False,
+    ):
+        self.estimators = estimators
+        self.alpha = alpha
+        self.past = past
+        self.decay = decay
+        self.n_shifts = n_shifts
+        self.horizon = horizon
+        self.loss = loss
+        self.prediction = prediction
+        self.eta = eta
+        self.bounds = bounds
+        self.prefit = prefit
+        self.block_size = block_size
+        self.keep_losses = keep_losses
+        self.keep_weights = keep_weights
+
+    @property
+    def _state_kind(self):
+        return partial(PastPosteriorState, past=self.past, decay=self.decay)
+
+    def _sequence_bounds(self, losses, n_shifts, charged=0.0):
+        n_experts = self._state.n_experts
+        complexity = past_posteriors_bound(
+            self.n_trials_,
+            n_experts,
+            n_shifts,
+            min(n_shifts + 1, n_experts),
+            self.alpha_,
+            self.past,
+            self.decay,
+        )
+        return self._loss_bounds(losses, complexity)
+
+    def sequence_regret(self, X, y, experts):
+        """Return the regret against a sequence of experts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
+            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            samples: experts that learn go through them once more, from the start.
+
+        y : array-like of shape (`n_trials_`,)
+            The outcomes.
+
+        experts : array-like of shape (`n_trials_`,)
+            The expert of each trial.
+
+        Returns
+        -------
+        regret : float
+            The loss of the learner minus that of the sequence.
+
+        bound : float or None
+            The theorem's bound on it; None where there is none, as for ``regret_bound_``.
+        """
+        losses, experts = self._losses_of_sequences(X, y), np.asarray(experts)
+        if experts.shape != (self.n_trials_,) or not np.isin(experts, range(losses.shape[1])).all():
+            raise ValueError(
+                f"There must be an expert from 0 to {losses.shape[1] - 1} for each of the "
+                f"{self.n_trials_} trials."
+            )
+        loss = float(losses[np.arange(self.n_trials_), experts].sum())
+        complexity = sequence_complexity(
+            experts, self._state.n_experts, self.alpha_, self.past, self.decay
+        )
+        return self._both_sides(loss, self._loss_bounds(loss, complexity))

@@ -1,0 +1,456 @@
+"""Fixed share and variable share: experts of which the best one changes."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online.experts._expert_weights import (
+    VariableShareState,
+    fixed_share_state,
+    shared_state,
+)
+from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
+from sklearn_sl.online.experts._oracles import best_shifting_sequence
+from sklearn_sl.online.experts._weighted_average import LOSS_CONSTRAINTS
+from sklearn_sl.theory._experts import fixed_share_bound, variable_share_bound
+
+SHARE_CONSTRAINTS = {
+    **EXPERT_CONSTRAINTS,
+    **LOSS_CONSTRAINTS,
+    "alpha": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+    "n_shifts": [Interval(Integral, 0, None, closed="left"), None],
+    "horizon": [Interval(Integral, 1, None, closed="left"), None],
+}
+
+
+class ShareMixin(ExpertsRegressorMixin):
+    """Weights that share a part of themselves after each trial, of the kind ``_state_kind``."""
+
+    def _rate_of_last_resort(self):
+        raise ValueError('The absolute loss has no rate for eta="auto" here: choose one.')
+
+    def _new_state(self, n_experts):
+        self.alpha_ = self._part()
+        return shared_state(self._state_kind, n_experts, self.eta_, self.alpha_)
+
+    def _part(self):
+        if self.alpha != "auto":
+            return float(self.alpha)
+        if self.n_shifts is None:
+            raise ValueError('alpha="auto" needs n_shifts, the number of shifts to expect.')
+        horizon = self._known_horizon('alpha="auto"')
+        return min(1.0, self.n_shifts / max(horizon - 1, 1))
+
+    def _regret_bounds(self):
+        # A single expert is a sequence without shifts.
+        losses = self._state.expert_losses()
+        bounds = self._sequence_bounds(losses, 0, self._state.charged)
+        return None if bounds is None else bounds - losses
+
+    def shifting_regret(self, X, y, n_shifts):
+        """Return the regret against the best sequence of experts that shifts so often.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
+            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            samples: experts that learn go through them once more, from the start.
+
+        y : array-like of shape (`n_trials_`,)
+            The outcomes.
+
+        n_shifts : int
+            The largest number of shifts.
+
+        Returns
+        -------
+        regret : float
+            The loss of the learner minus the least loss of a sequence of experts with at most so
+            many shifts.
+
+        bound : float or None
+            The theorem's bound on it; None where there is none, as for ``regret_bound_``.
+        """
+        best = best_shifting_sequence(self._losses_of_sequences(X, y), n_shifts)
+        # It may shift less often, which a large alpha makes more expensive.
+        n_shifts = np.count_nonzero(np.diff(best.experts))
+        return self._both_sides(best.loss, self._sequence_bounds(best.loss, n_shifts))
+
+    def _losses_of_sequences(self, X, y):
+        """Return the loss of each expert in each trial that was played."""
+        check_is_fitted(self)
+        losses = self._losses_of_advice(X, y)
+        if len(losses) != self.n_trials_:
+            raise ValueError(f"X and y must have the {self.n_trials_} trials that were played.")
+        if np.isnan(losses).any():
+            raise ValueError("Experts slept in some trials: a sequence of them has no loss there.")
+        return losses
+
+    def _both_sides(self, loss, bound):
+        """Return the regret against what lost so much, and its bound by that of the loss."""
+        if bound is not None:
+            bound = self._unit * float(bound - loss)
+        return self.cumulative_loss_ - self._unit * loss, bound
+
+
+class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+    """Tracks the best expert: the weighted average, with weights that share.
+
+    In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts.
+    Then weights are multiplied by ``exp(-eta L(y, x_i))``, and each expert gives the part ``alpha``
+    of what it has to all others, in equal parts. So an expert that begins to do well has some
+    weight to begin with, however bad it was before.
+
+    **The theorem.** The weights are those of a mixture of all ``n^T`` sequences of experts, and the
+    loss of the learner is at most that of the best sequence with ``k`` shifts plus
+    ``(k ln((T-1)/k) + k ln(n-1) + ln(n) + k) / eta`` for ``alpha = k / (T - 1)``;
+    :meth:`shifting_regret` computes both sides. With ``alpha=0`` this is :class:`WeightedAverage`,
+    where more is said about losses, rates, predictions and bounds.
+
+    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it, and it keeps
+    the ratio of its weight to theirs; then all of them share.
+
+    Parameters
+    ----------
+    estimators : list of estimators or of (name, estimator), default=None
+        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
+        the columns of ``X`` are the advice.
+
+    alpha : float or "auto", default=0.01
+        The part that is shared: zero, or at least 1e-100. "auto" is
+        ``n_shifts / (horizon - 1)``.
+
+    n_shifts : int, default=None
+        The number of shifts to expect, for "auto".
+
+    horizon : int, default=None
+        The number of trials, for "auto"; None is the number of samples of ``fit``.
+
+    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
+        As in :class:`WeightedAverage`.
+
+    prediction : {"average", "vovk"}, default="average"
+        The weighted average, or Vovk's prediction.
+
+    eta : float or "auto", default="auto"
+        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
+        the average.
+
+    bounds : tuple (low, high), default=None
+        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
+        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
+        ``partial_fit``.
+
+    prefit : bool, default=False
+        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
+        sample, and then learn from it.
+
+    block_size : int, default=1
+        How many samples such clones predict, and later learn, at a time.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    keep_weights : bool, default=False
+        Whether to keep ``weight_curve_``.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_experts,)
+        The weights, which sum to one.
+
+    log_weights_ : ndarray of shape (n_experts,)
+        Their logarithms.
+
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
+        The weights before each trial, if ``keep_weights``.
+
+    cumulative_loss_ : float
+        The loss of the learner in all trials.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    expert_losses_ : ndarray of shape (n_experts,)
+        The loss of each expert in the trials in which it was awake.
+
+    best_expert_ : int
+        The single expert against whom the learner's regret is largest.
+
+    regret_ : float
+        The loss of the learner minus that of this expert, in the trials in which it was awake; it
+        is negative where shifting pays. See :meth:`shifting_regret`.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
+        has none.
+
+    alpha_ : float
+        The part that is shared.
+
+    eta_ : float
+        The learning rate.
+
+    bounds_ : tuple
+        The range of outcomes.
+
+    n_trials_ : int
+        The number of trials.
+
+    estimators_ : list of estimators
+        The experts, if there are ``estimators``.
+
+    expert_names_ : ndarray of shape (n_experts,)
+        Their names.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    VariableShare : Shares the more, the more is lost.
+    WeightedAverage : Does not share.
+    best_shifting_sequence : Finds the best sequence in hindsight.
+    sklearn_sl.theory.fixed_share_bound : The theorem.
+
+    References
+    ----------
+    .. [1] M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+
+    Examples
+    --------
+    Sixty-four experts, of which the best one changes three times in 800 trials:
+
+    >>> from sklearn_sl.datasets import make_switching_experts
+    >>> from sklearn_sl.online import FixedShare, WeightedAverage
+    >>> advice, y, _ = make_switching_experts(random_state=0)
+    >>> options = {"prediction": "vovk", "bounds": (0, 1)}
+    >>> model = FixedShare(alpha="auto", n_shifts=3, **options).fit(advice, y)
+    >>> regret, bound = model.shifting_regret(advice, y, n_shifts=3)
+    >>> round(model.cumulative_loss_, 1), round(regret, 1), round(bound, 1)
+    (19.1, 12.6, 18.2)
+    >>> round(WeightedAverage(**options).fit(advice, y).cumulative_loss_, 1)
+    50.9
+    """
+
+    _parameter_constraints = SHARE_CONSTRAINTS
+    _state_kind = staticmethod(fixed_share_state)
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        alpha=0.01,
+        n_shifts=None,
+        horizon=None,
+        loss="square",
+        prediction="average",
+        eta="auto",
+        bounds=None,
+        prefit=False,
+        block_size=1,
+        keep_losses=False,
+        keep_weights=False,
+    ):
+        self.estimators = estimators
+        self.alpha = alpha
+        self.n_shifts = n_shifts
+        self.horizon = horizon
+        self.loss = loss
+        self.prediction = prediction
+        self.eta = eta
+        self.bounds = bounds
+        self.prefit = prefit
+        self.block_size = block_size
+        self.keep_losses = keep_losses
+        self.keep_weights = keep_weights
+
+    def _sequence_bounds(self, losses, n_shifts, charged=0.0):
+        n_experts = self._state.n_experts
+        complexity = fixed_share_bound(self.n_trials_, n_experts, n_shifts, self.alpha_)
+        return self._loss_bounds(losses, complexity)
+
+
+class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+    """Tracks the best expert: weights share the more, the more their experts lose.
+
+    As :class:`FixedShare`, but an expert with the loss ``L``, from zero to one, keeps
+    ``(1 - alpha)^L`` of its weight, and the rest goes to all others in equal parts. An expert that
+    loses nothing shares nothing: once the learner follows a perfect expert, no trial costs it
+    anything.
+
+    **The theorem.** With the loss ``L*`` of the best sequence with ``k`` shifts the learner has, in
+    any number of trials, at most the loss ``(1 + a / eta) L* + (ln(n) + k b) / eta`` where
+    ``a = ln(1 / (1 - alpha))`` and ``b = ln(n - 1) + ln(1 / alpha) + a + eta``;
+    :meth:`shifting_regret` computes both sides.
+
+    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it. It is
+    charged a loss for which it keeps the ratio of its weight to theirs; then all of them share.
+
+    Parameters
+    ----------
+    estimators : list of estimators or of (name, estimator), default=None
+        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
+        the columns of ``X`` are the advice.
+
+    alpha : float or "auto", default=0.01
+        The part that is shared at a loss of one. "auto" is ``n_shifts / (horizon - 1)``.
+
+    n_shifts : int, default=None
+        The number of shifts to expect, for "auto".
+
+    horizon : int, default=None
+        The number of trials, for "auto"; None is the number of samples of ``fit``.
+
+    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
+        As in :class:`WeightedAverage`. The theorem is about losses
+        that are at most one, which the entropic loss is not.
+
+    prediction : {"average", "vovk"}, default="average"
+        The weighted average, or Vovk's prediction.
+
+    eta : float or "auto", default="auto"
+        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
+        the average.
+
+    bounds : tuple (low, high), default=None
+        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
+        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
+        ``partial_fit``.
+
+    prefit : bool, default=False
+        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
+        sample, and then learn from it.
+
+    block_size : int, default=1
+        How many samples such clones predict, and later learn, at a time.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    keep_weights : bool, default=False
+        Whether to keep ``weight_curve_``.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_experts,)
+        The weights, which sum to one.
+
+    log_weights_ : ndarray of shape (n_experts,)
+        Their logarithms.
+
+    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
+        The weights before each trial, if ``keep_weights``.
+
+    cumulative_loss_ : float
+        The loss of the learner in all trials.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    expert_losses_ : ndarray of shape (n_experts,)
+        The loss of each expert in the trials in which it was awake.
+
+    best_expert_ : int
+        The single expert against whom the learner's regret is largest.
+
+    regret_ : float
+        The loss of the learner minus that of this expert, in the trials in which it was awake; it
+        is negative where shifting pays. See :meth:`shifting_regret`.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
+        has none, and for the entropic loss.
+
+    alpha_ : float
+        The part that is shared.
+
+    eta_ : float
+        The learning rate.
+
+    bounds_ : tuple
+        The range of outcomes.
+
+    n_trials_ : int
+        The number of trials.
+
+    estimators_ : list of estimators
+        The experts, if there are ``estimators``.
+
+    expert_names_ : ndarray of shape (n_experts,)
+        Their names.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    FixedShare : Shares in each trial.
+    best_shifting_sequence : Finds the best sequence in hindsight.
+    sklearn_sl.theory.variable_share_bound : The theorem.
+
+    References
+    ----------
+    .. [1] M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+
+    Examples
+    --------
+    >>> from sklearn_sl.datasets import make_switching_experts
+    >>> from sklearn_sl.online import VariableShare
+    >>> advice, y, _ = make_switching_experts(random_state=0)
+    >>> model = VariableShare(alpha=0.024, prediction="vovk", bounds=(0, 1)).fit(advice, y)
+    >>> regret, bound = model.shifting_regret(advice, y, n_shifts=3)
+    >>> round(model.cumulative_loss_, 1), round(regret, 1), round(bound, 1)
+    (20.6, 14.0, 17.0)
+    """
+
+    _parameter_constraints = SHARE_CONSTRAINTS
+    _state_kind = VariableShareState
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        alpha=0.01,
+        n_shifts=None,
+        horizon=None,
+        loss="square",
+        prediction="average",
+        eta="auto",
+        bounds=None,
+        prefit=False,
+        block_size=1,
+        keep_losses=False,
+        keep_weights=False,
+    ):
+        self.estimators = estimators
+        self.alpha = alpha
+        self.n_shifts = n_shifts
+        self.horizon = horizon
+        self.loss = loss
+        self.prediction = prediction
+        self.eta = eta
+        self.bounds = bounds
+        self.prefit = prefit
+        self.block_size = block_size
+        self.keep_losses = keep_losses
+        self.keep_weights = keep_weights
+
+    def _sequence_bounds(self, losses, n_shifts, charged=0.0):
+        if not self._loss.bounded:
+            return None
+        n_experts, suffered = self._state.n_experts, losses + charged
+        # The theorem for a constant of one, without the losses themselves.
+        bound = variable_share_bound(suffered, n_experts, n_shifts, self.alpha_)
+        complexity = bound - suffered - n_shifts
+        return self._loss_bounds(losses + n_shifts, complexity)

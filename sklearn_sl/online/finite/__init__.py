@@ -1,0 +1,1 @@
+"""Finite classes of concepts: version spaces, disjunctions, thresholds, set cover."""

@@ -1,0 +1,1 @@
+"""Online learners in the space of a kernel."""

@@ -1,0 +1,1 @@
+"""Linear learners: additive and multiplicative steps, trial by trial."""

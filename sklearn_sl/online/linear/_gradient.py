@@ -1,0 +1,655 @@
+"""Online gradient descent, with its regret and the bound on it."""
+
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_sl._sklearn import HasMethods, Interval, StrOptions, fit_context
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._protocol import BEYOND, take_slice
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._hindsight import Hindsight
+from sklearn_sl.online.linear._linear import (
+    LARGEST2,
+    SQUARES,
+    LinearClassifierMixin,
+    LinearRegressorMixin,
+    look,
+    squared_norms,
+)
+from sklearn_sl.theory._online_gradient import ogd_anytime_bound, ogd_bound
+
+CONSTRAINTS = {
+    "eta": [StrOptions({"horizon", "anytime"}), Interval(Real, 0, None, closed="neither")],
+    "radius": [Interval(Real, 0, None, closed="neither"), None],
+    "horizon": [Interval(Integral, 1, None, closed="left"), None],
+    "gradient_norm": [Interval(Real, 0, None, closed="neither"), None],
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "average": ["boolean"],
+    "keep_losses": ["boolean"],
+}
+
+
+class Regret(NamedTuple):
+    """The regret of a learner; see :meth:`OnlineGradientDescentClassifier.regret`.
+
+    Attributes
+    ----------
+    regret : float
+        How much more the learner has lost than the comparator.
+
+    bound : float or None
+        The theorem's bound on it.
+
+    comparator : ndarray of shape (n_vectors, n_features + 1)
+        The weights that it is relative to, with the intercept in the last column.
+    """
+
+    regret: float
+    bound: float | None
+    comparator: np.ndarray
+
+
+class GradientMixin:
+    """The rates, the projection and the certificate of online gradient descent."""
+
+    # Whether there are steps only where the answer is wrong.
+    _conservative = False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Start afresh, pass over the trials, and find the best weights in hindsight.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        X, targets = self._read(X, y, reset=True)
+        self.eta_ = self._rate(X, targets)
+        self._fit_passes(X, targets, self.max_iter)
+        self._certify(X, targets)
+        return self
+
+    def _go_on(self, *args, **params):
+        if not hasattr(self, "eta_"):
+            self.eta_ = self._rate()
+        super()._go_on(*args, **params)
+        self._forget_certificate()
+
+    # ------------------------------------------------------------ steps
+
+    @property
+    def _ball(self):
+        return np.inf if self.radius is None else float(self.radius)
+
+    @property
+    def _scale(self):
+        """The constant of the falling rate."""
+        return 1.0 if self.radius is None else float(self.radius)
+
+    def _rate(self, X=None, targets=None):
+        """Return the rate, or None if it falls."""
+        if self.eta == "anytime":
+            return None
+        if self.eta != "horizon":
+            return float(self.eta)
+        if self.radius is None:
+            raise ValueError('eta="horizon" needs a radius.')
+        n_trials, gradient = self.horizon, self.gradient_norm
+        if X is None and None in (n_trials, gradient):
+            raise ValueError(
+                'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
+                "know the trials to come."
+            )
+        if n_trials is None:
+            n_trials = X.shape[0] * self.max_iter
+        if gradient is None:
+            gradient = self._largest_gradient(X, targets)
+        # Without any gradient there will be no step.
+        rate = float(self.radius / (gradient or 1.0) / np.sqrt(n_trials))
+        if rate == 0:
+            raise ValueError(BEYOND.format(type(self).__name__))
+        return rate
+
+    def _largest_gradient(self, X, targets):
+        """Return a bound on the norms of all gradients in the ball."""
+        square = (squared_norms(X).max() + self.fit_intercept) * (2 if self._together else 1)
+        norm = float(np.sqrt(square))
+        if not np.isfinite(norm):
+            values = X.data if sp.issparse(X) else X
+            assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
+            raise ValueError(BEYOND.format(type(self).__name__))
+        # The slope of a convex loss is largest at one of the ends.
+        told = self._distinct_targets(targets)
+        ends = [np.full(len(told), sign * self.radius * norm) for sign in (-1.0, 1.0)]
+        return norm * max(np.abs(look(self._loss(), end, told)[1]).max() for end in ends)
+
+    def _rule(self):
+        if self.eta_ is None:
+            return _sweeps.FallingRate(np.sqrt(2) * self._scale, self._conservative)
+        return _sweeps.FixedRate(self.eta_, self._conservative)
+
+    # ------------------------------------------------------------ losses that are not compiled
+
+    def _play(self, X, targets):
+        if isinstance(self.loss, str):
+            return super()._play(X, targets)
+        answers = np.empty((len(targets), self._n_vectors()))
+        for row in range(len(targets)):
+            part, target = take_slice(X, slice(row, row + 1)), targets[row : row + 1]
+            self._given = self._look_at(part, target)
+            answers[row], played = super()._play(part, target)
+            if not played:
+                return answers, row
+        return answers, len(targets)
+
+    def _look_at(self, row, target):
+        """Return the losses of each vector as numbers."""
+        weights, intercepts = self._last_weights()
+        scores = safe_sparse_dot(row, weights.T, dense_output=True) + intercepts
+        if not np.isfinite(scores).all():
+            return [_sweeps.Loss()] * len(weights)
+        seen = [look(self.loss, *view) for view in self._views(scores, target)]
+        return [_sweeps.Given(values[0], slopes[0]) for values, slopes in seen]
+
+    def _loss_of(self, k):
+        return self._loss() if isinstance(self.loss, str) else self._given[k]
+
+    # ------------------------------------------------------------ the certificate
+
+    def _begin(self, X):
+        super()._begin(X)
+        self._forget_certificate()
+
+    def _forget_certificate(self):
+        self.regret_ = self.regret_bound_ = self.comparator_ = None
+
+    def _certify(self, X, targets):
+        """Set the regret relative to the best weights in hindsight, and return it."""
+        found = self._regret(Hindsight(self, X, targets, self.n_iter_), None)
+        self.regret_, self.comparator_ = found.regret, found.comparator
+        self.regret_bound_ = None if self._conservative else found.bound
+        return found
+
+    def regret(self, X, y, comparator=None):
+        """Return the regret in all trials so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples of the trials, in any order, of one pass if there were several.
+
+        y : array-like of shape (n_samples,)
+            Their targets.
+
+        comparator : array-like of shape (n_vectors, n_features + 1), default=None
+            The weights to compare with, with the intercept in the last column. None is the best
+            ones in hindsight, as ``comparator_``.
+
+        Returns
+        -------
+        regret : Regret
+            The ``regret``, the theorem's ``bound`` on it, and the ``comparator``.
+        """
+        check_is_fitted(self)
+        self._check_certified()
+        X, targets = self._read(self._read_query(X), y, reset=False)
+        repeats, rest = divmod(self.n_trials_, len(targets))
+        if rest:
+            raise ValueError(
+                f"There were {self.n_trials_} trials, which is no multiple of {len(targets)}: "
+                "pass the samples of all trials."
+            )
+        found = self._regret(Hindsight(self, X, targets, repeats), comparator)
+        return found._replace(bound=None) if self._conservative else found
+
+    def _regret(self, trials, comparator):
+        squares = self._tails[: trials.n_groups, SQUARES]
+        if comparator is None:
+            comparator = trials.best(self._found(), self._ball, self._ridge(squares))
+        comparator = np.array(comparator, dtype=np.float64).reshape(trials.shape)
+        norms = trials.norms(comparator)
+        if np.any(norms > self._ball * (1 + 1e-12)):
+            raise ValueError(f"The comparator is not in the ball of radius {self.radius}.")
+        regret = self.cumulative_loss_ - np.sum(trials.losses(comparator))
+        return Regret(float(regret), float(np.sum(self._bounds(norms, squares))), comparator)
+
+    def _found(self):
+        """Return weights to begin the search with."""
+        means = self._mean_weights()
+        return [self._last_vectors(), *([] if means is None else [np.column_stack(means)])]
+
+    def _ridge(self, squares):
+        """Return the inverse rates, by which the theorem weighs squared norms; zero in a ball."""
+        if self.radius is not None:
+            return np.zeros(len(squares))
+        if self.eta_ is not None:
+            return np.full(len(squares), 1 / self.eta_)
+        return np.sqrt(squares / 2)
+
+    def _bounds(self, norms, squares):
+        """Return the theorem's bound for each group of weights."""
+        if self.eta_ is not None:
+            return ogd_bound(norms, self.eta_, squares)
+        farthest = np.sqrt(self._tails[: len(norms), LARGEST2]) + norms
+        return ogd_anytime_bound(self._scale, squares, farthest)
+
+
+class OnlineGradientDescentClassifier(
+    EstimatorMixin, GradientMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator
+):
+    """Online gradient descent for classes, with its regret and the bound on it.
+
+    For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``, loses ``loss(s, y)``,
+    and ``(w, b)`` becomes ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm
+    ``radius`` if there is one. Weights begin at zero. For the hinge loss there is a step if
+    ``y s < 1``. ``partial_fit`` goes through its rows once, in their order, and any partition into
+    blocks gives the same weights to the last bit.
+
+    **The theorem.** For every ``u`` (in the ball), with the gradients ``g_t`` of all trials::
+
+        sum_t loss_t(w_t) - loss_t(u) <= ||u||^2 / (2 eta) + eta / 2 sum_t ||g_t||^2
+
+    The left side is the regret. With ``||u|| <= U``, ``||g_t|| <= G`` and ``m`` trials the rate
+    ``eta = U / (G sqrt(m))``, "horizon", gives ``U G sqrt(m)``. The rate
+    ``eta_t = sqrt(2) U / sqrt(||g_1||^2 + ... + ||g_t||^2)``, "anytime", needs to know neither
+    ``G`` nor ``m``, and gives ``2 sqrt(2) U sqrt(sum_t ||g_t||^2)`` after every trial.
+
+    **Conservative.** If there are steps only on mistakes, where ``y s <= 0``, the hinge loss gives
+    the perceptron: with a fixed rate and no ball, ``eta`` changes no prediction.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic", "perceptron"} or object, default="hinge"
+        ``max(0, 1 - y s)``, its square, ``log(1 + exp(-y s))``, or ``max(0, -y s)``, whose slope
+        at zero is ``-y``. Any other convex loss is an object with the methods ``loss(s, y)`` and
+        ``gradient(s, y)``, of numbers and elementwise of arrays; it is played row by row in Python,
+        slowly.
+
+    eta : {"anytime", "horizon"} or float, default="anytime"
+        The rate. "horizon" needs a ``radius``.
+
+    radius : float or None, default=None
+        The norm ``U`` that the weights, with the intercept, are kept within; None if they are not.
+        Then ``U = 1`` in the rate "anytime".
+
+    horizon : int, default=None
+        The number ``m`` of trials for the rate "horizon"; None, for ``fit``, is ``max_iter`` times
+        the number of samples.
+
+    gradient_norm : float, default=None
+        The largest norm ``G`` of a gradient for the rate "horizon"; for the hinge loss the largest
+        norm of ``(x, 1)``. None, for ``fit``, is the least number that the samples and the ball
+        are sure not to exceed.
+
+    conservative : bool, default=False
+        Whether there are steps only on mistakes.
+
+    fit_intercept : bool, default=True
+        Whether there is an intercept ``b``.
+
+    max_iter : int, default=10
+        The largest number of passes of ``fit``, all in the order of the rows. It ends before if a
+        pass takes no step.
+
+    average : bool, default=False
+        Whether predictions are made with the mean of the weights of all trials.
+
+    multi_class : {"ovr", "kesler"}, default="ovr"
+        How more than two classes are learned: each against all others, in a ball of its own, or
+        all together, with the difference of the scores of the true class and of the best other one
+        in the place of ``y s``.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    eta_ : float or None
+        The rate; None if it falls.
+
+    n_mistakes_ : int
+        The number of trials, of all passes, in which the true class did not have the largest score.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials, and classes with "ovr".
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of steps.
+
+    radius_ : float
+        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+
+    comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
+        The best weights in hindsight that were found, with the intercept in the last column: they
+        minimise the sum of the losses over the ball, or, without a ball, that sum plus
+        ``||u||^2 / (2 eta)``, with the last rate. A search of about 100 passes of matrix products;
+        never worse than the last weights, their average, or zero. The theorem holds for any
+        comparator. None after ``partial_fit``, which does not keep its samples.
+
+    regret_ : float or None
+        ``cumulative_loss_`` minus the loss of ``comparator_``; see :meth:`regret`.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``regret_``, with the gradients that there were (with "ovr" the sum
+        of the bounds of all classes). None also if ``conservative``: the theorem then speaks of
+        mistakes alone.
+
+    bound_ : float or None
+        A bound on ``n_mistakes_``: the loss of ``comparator_`` plus the theorem's bound on the
+        regret, over the loss of a zero score. None for the perceptron loss, where that is zero,
+        and for a loss that is an object.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` took no step.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    OnlineGradientDescentRegressor : The same for numbers.
+    Perceptron : The conservative one.
+    sklearn_sl.theory.ogd_bound : The theorem.
+
+    References
+    ----------
+    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
+       ICML 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_sl.online import OnlineGradientDescentClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = OnlineGradientDescentClassifier(eta="horizon", radius=5.0, max_iter=1)
+    >>> model.fit(scale(X), y).regret_ <= model.regret_bound_
+    True
+    """
+
+    _parameter_constraints = {
+        "loss": [
+            StrOptions({"hinge", "squared_hinge", "logistic", "perceptron"}),
+            HasMethods(["loss", "gradient"]),
+        ],
+        **CONSTRAINTS,
+        "conservative": ["boolean"],
+        "multi_class": [StrOptions({"ovr", "kesler"})],
+    }
+
+    def __init__(
+        self,
+        loss="hinge",
+        *,
+        eta="anytime",
+        radius=None,
+        horizon=None,
+        gradient_norm=None,
+        conservative=False,
+        fit_intercept=True,
+        max_iter=10,
+        average=False,
+        multi_class="ovr",
+        keep_losses=False,
+    ):
+        self.loss = loss
+        self.eta = eta
+        self.radius = radius
+        self.horizon = horizon
+        self.gradient_norm = gradient_norm
+        self.conservative = conservative
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.average = average
+        self.multi_class = multi_class
+        self.keep_losses = keep_losses
+
+    @property
+    def _conservative(self):
+        return self.conservative
+
+    def _loss(self):
+        if not isinstance(self.loss, str):
+            return self.loss
+        return {
+            "hinge": _sweeps.Hinge(1.0),
+            "squared_hinge": _sweeps.SquaredHinge(),
+            "logistic": _sweeps.Logistic(),
+            "perceptron": _sweeps.Hinge(0.0, steep=True),
+        }[self.loss]
+
+    def _distinct_targets(self, codes):
+        return np.array([-1.0, 1.0])
+
+    def _forget_certificate(self):
+        super()._forget_certificate()
+        self.bound_ = None
+
+    def _certify(self, X, codes):
+        found = super()._certify(X, codes)
+        at_zero = float(look(self._loss(), np.zeros(1), np.ones(1))[0][0])
+        if isinstance(self.loss, str) and at_zero > 0:
+            self.bound_ = (self.cumulative_loss_ - found.regret + found.bound) / at_zero
+
+
+class OnlineGradientDescentRegressor(
+    EstimatorMixin, GradientMixin, LinearRegressorMixin, RegressorMixin, BaseEstimator
+):
+    """Online gradient descent for numbers, with its regret and the bound on it.
+
+    A trial predicts ``s = w.x + b``, loses ``loss(s, y)``, and ``(w, b)`` becomes
+    ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm ``radius`` if there is one.
+    Weights begin at zero. ``partial_fit`` goes through its rows once, in their order, and any
+    partition into blocks gives the same weights to the last bit. The theorem and the rates are
+    those of :class:`OnlineGradientDescentClassifier`.
+
+    Parameters
+    ----------
+    loss : {"square", "absolute", "epsilon_insensitive", "squared_epsilon_insensitive", "huber"} \
+            or object, default="square"
+        With the residual ``r = s - y``: ``r^2``, ``|r|``, ``max(0, |r| - epsilon)``, its square, or
+        ``r^2 / 2`` up to ``|r| = epsilon`` and straight lines beyond. Any other convex loss is an
+        object with the methods ``loss(s, y)`` and ``gradient(s, y)``, of numbers and elementwise of
+        arrays; it is played row by row in Python, slowly.
+
+    eta : {"anytime", "horizon"} or float, default="anytime"
+        The rate. "horizon" needs a ``radius``.
+
+    radius : float or None, default=None
+        The norm ``U`` that the weights, with the intercept, are kept within; None if they are not.
+        Then ``U = 1`` in the rate "anytime".
+
+    horizon : int, default=None
+        The number ``m`` of trials for the rate "horizon"; None, for ``fit``, is ``max_iter`` times
+        the number of samples.
+
+    gradient_norm : float, default=None
+        The largest norm ``G`` of a gradient for the rate "horizon". None, for ``fit``, is the least
+        number that the samples, the targets and the ball are sure not to exceed.
+
+    epsilon : float, default=0.1
+        Belongs to the losses that mention it.
+
+    fit_intercept : bool, default=True
+        Whether there is an intercept ``b``.
+
+    max_iter : int, default=10
+        The largest number of passes of ``fit``, all in the order of the rows. It ends before if a
+        pass takes no step.
+
+    average : bool, default=False
+        Whether predictions are made with the mean of the weights of all trials.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+
+    eta_ : float or None
+        The rate; None if it falls.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials, of all passes.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of steps.
+
+    radius_ : float
+        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+
+    comparator_ : ndarray of shape (1, n_features + 1) or None
+        The best weights in hindsight that were found, with the intercept in the last column: they
+        minimise the sum of the losses over the ball, or, without a ball, that sum plus
+        ``||u||^2 / (2 eta)``, with the last rate. A search of about 100 passes of matrix products;
+        never worse than the last weights, their average, or zero. The theorem holds for any
+        comparator. None after ``partial_fit``, which does not keep its samples.
+
+    regret_ : float or None
+        ``cumulative_loss_`` minus the loss of ``comparator_``; see :meth:`regret`.
+
+    regret_bound_ : float or None
+        The theorem's bound on ``regret_``, with the gradients that there were.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` took no step.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    OnlineGradientDescentClassifier : The same for classes.
+    sklearn_sl.theory.ogd_bound : The theorem.
+
+    References
+    ----------
+    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
+       ICML 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_sl.online import OnlineGradientDescentRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = OnlineGradientDescentRegressor("absolute", radius=1.0, max_iter=1)
+    >>> model.fit(scale(X), scale(y)).regret_ <= model.regret_bound_
+    True
+    """
+
+    _parameter_constraints = {
+        "loss": [
+            StrOptions(
+                {
+                    "square",
+                    "absolute",
+                    "epsilon_insensitive",
+                    "squared_epsilon_insensitive",
+                    "huber",
+                }
+            ),
+            HasMethods(["loss", "gradient"]),
+        ],
+        **CONSTRAINTS,
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        loss="square",
+        *,
+        eta="anytime",
+        radius=None,
+        horizon=None,
+        gradient_norm=None,
+        epsilon=0.1,
+        fit_intercept=True,
+        max_iter=10,
+        average=False,
+        keep_losses=False,
+    ):
+        self.loss = loss
+        self.eta = eta
+        self.radius = radius
+        self.horizon = horizon
+        self.gradient_norm = gradient_norm
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.average = average
+        self.keep_losses = keep_losses
+
+    def _loss(self):
+        if not isinstance(self.loss, str):
+            return self.loss
+        return {
+            "square": _sweeps.SquaredInsensitive(0.0),
+            "absolute": _sweeps.Insensitive(0.0),
+            "epsilon_insensitive": _sweeps.Insensitive(self.epsilon),
+            "squared_epsilon_insensitive": _sweeps.SquaredInsensitive(self.epsilon),
+            "huber": _sweeps.Huber(self.epsilon),
+        }[self.loss]
+
+    def _distinct_targets(self, y):
+        return np.unique(y)

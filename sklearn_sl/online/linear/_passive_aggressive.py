@@ -1,0 +1,493 @@
+"""Passive-aggressive learners: after each trial, the nearest weights that would have been right."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.extmath import safe_sparse_dot
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._linear import SQUARES, look, squared_norms
+from sklearn_sl.online.linear._passes import (
+    ClassifierPassesMixin,
+    PassesMixin,
+    RegressorPassesMixin,
+)
+from sklearn_sl.theory._online_gradient import (
+    best_passive_aggressive_bound,
+    passive_aggressive_loss_bound,
+)
+
+CONSTRAINTS = {
+    "C": [Interval(Real, 0, None, closed="right")],
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "shuffle": ["boolean"],
+    "verbose": ["verbose"],
+    "random_state": ["random_state"],
+    "warm_start": ["boolean"],
+    "average": ["boolean", Interval(Integral, 1, None, closed="left")],
+    "keep_losses": ["boolean"],
+}
+
+
+class PassiveAggressiveMixin:
+    """The steps of passive-aggressive learners."""
+
+    _free = PassesMixin._free | {"C", "epsilon", "loss"}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _squared(self):
+        return self.loss.startswith("squared")
+
+    def _rule(self):
+        return _sweeps.Aggressive(self.C, self._squared)
+
+    def _finish(self):
+        super()._finish()
+        self.squared_loss_ = float(self._tails[:, SQUARES].sum())
+
+
+class PassiveAggressiveClassifier(
+    EstimatorMixin, PassiveAggressiveMixin, ClassifierPassesMixin, ClassifierMixin, BaseEstimator
+):
+    """The passive-aggressive classifier, trial by trial, with its mistakes and the bound on them.
+
+    For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b`` and has the hinge loss
+    ``l = max(0, 1 - y s)``. The learner is passive if ``l = 0``. Otherwise its weights become those
+    that minimise, with ``v`` for ``(w, b)`` and ``z`` for ``(x, 1)``:
+
+    - ``loss="hinge"`` (PA-I): ``1/2 ||v - v_t||^2 + C max(0, 1 - y v.z)``,
+      a step of ``min(C, l / ||z||^2) y z``;
+    - ``loss="squared_hinge"`` (PA-II): ``1/2 ||v - v_t||^2 + C max(0, 1 - y v.z)^2``,
+      a step of ``l / (||z||^2 + 1 / (2 C)) y z``;
+    - ``C=inf`` (PA): the nearest ``v`` with ``y v.z >= 1``, a step of ``l / ||z||^2 y z``.
+
+    These are the exact minima. A step along the gradient of the loss at ``v_t``, ``C y z``, is
+    that of PA-I only if it is the shorter one; else it goes too far.
+
+    **The theorems.** For every ``u`` with the hinge losses ``d_t``, and samples of norms up to
+    ``R``: PA-I makes at most ``max(R^2, 1 / C) (||u||^2 + 2 C sum_t d_t)`` mistakes, and the sum of
+    the squared hinge losses of PA-II is at most
+    ``(R^2 + 1 / (2 C)) (||u||^2 + 2 C sum_t d_t^2)``, which bounds its mistakes, too. ``bound_`` is
+    the least such bound among the multiples of the weights that were found.
+
+    **As scikit-learn's.** Parameters and attributes are those of scikit-learn's
+    ``PassiveAggressiveClassifier``, which is deprecated since its version 1.8. For dense samples
+    without intercept, shuffling and class weights so are the weights. Different are: with an
+    intercept the squared norm in a step is that of ``(x, 1)``, as the minimum has it, where
+    scikit-learn leaves the one out and can overshoot; weights of classes multiply ``C``, not the
+    step; and what :class:`Perceptron` does differently in its passes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The longest step of PA-I; for PA-II the weight of the squared slack. Infinite: no slack.
+
+    fit_intercept : bool, default=True
+        Whether there is an intercept ``b``.
+
+    max_iter : int, default=1000
+        The largest number of passes of ``fit``.
+
+    tol : float or None, default=1e-3
+        ``fit`` ends when the mean hinge loss of a pass has not been less than the least one before
+        minus ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
+
+    early_stopping : bool, default=False
+        Whether to set samples aside and end the fit when their score has not increased by ``tol``
+        for ``n_iter_no_change`` passes.
+
+    validation_fraction : float, default=0.1
+        The share of the samples that are set aside.
+
+    n_iter_no_change : int, default=5
+        How many passes without progress end the fit.
+
+    shuffle : bool, default=True
+        Whether the passes of ``fit`` go through the rows in random orders.
+
+    verbose : int, default=0
+        Positive: print the loss of each pass.
+
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Linear slack (PA-I) or squared slack (PA-II).
+
+    n_jobs : int or None, default=None
+        For compatibility: a pass is one thread, as fast as memory is read.
+
+    random_state : int, RandomState instance or None, default=None
+        For the orders of the passes and the samples set aside.
+
+    warm_start : bool, default=False
+        Whether ``fit`` starts with the weights of the fit before.
+
+    class_weight : dict, {class_label: weight}, "balanced" or None, default=None
+        Factors of ``C`` for the samples of each class.
+
+    average : bool or int, default=False
+        Whether predictions are made with the mean of the weights of all trials, or of all but the
+        first ones: the number of the first trial that counts.
+
+    multi_class : {"ovr", "kesler"}, default="ovr"
+        How more than two classes are learned: each against all others, or the true class against
+        the best other one, whose difference of scores should be one at least.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_mistakes_ : int
+        The number of trials, of all passes, in which the true class did not have the largest score.
+
+    cumulative_loss_ : float
+        The sum of the hinge losses of all trials, and classes with "ovr".
+
+    squared_loss_ : float
+        The sum of their squares.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of steps.
+
+    radius_ : float
+        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+
+    bound_ : float or None
+        The theorem's bound on ``n_mistakes_`` (with "ovr" the sum of the bounds of all classes)
+        relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
+        and if there are weights of samples or classes, or weights to begin with; see
+        :meth:`mistake_bound`.
+
+    comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
+        Multiples of the last weights, with the intercept in the last column; zeros where no
+        multiple gives less than the number of trials.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` was clean.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    t_ : int
+        The number of trials plus one, as scikit-learn has it.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    PassiveAggressiveRegressor : The same for numbers.
+    sklearn_sl.theory.passive_aggressive_bound : The theorem.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer, "Online
+       passive-aggressive algorithms", Journal of Machine Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.online import PassiveAggressiveClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PassiveAggressiveClassifier(C=0.1, random_state=0).fit(X, y == 0)
+    >>> model.score(X, y == 0), model.n_mistakes_ <= model.bound_
+    (1.0, True)
+    """
+
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "n_jobs": [Integral, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "multi_class": [StrOptions({"ovr", "kesler"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        shuffle=True,
+        verbose=0,
+        loss="hinge",
+        n_jobs=None,
+        random_state=None,
+        warm_start=False,
+        class_weight=None,
+        average=False,
+        multi_class="ovr",
+        keep_losses=False,
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.average = average
+        self.multi_class = multi_class
+        self.keep_losses = keep_losses
+
+    def _loss(self):
+        return _sweeps.Hinge(1.0)
+
+    def _best_bound(self, margins, norm, norms, repeats):
+        if self.C == np.inf and norms[0] == 0:
+            return float(repeats * len(margins)), 0.0
+        return best_passive_aggressive_bound(
+            margins,
+            norms[1],
+            norm,
+            C=self.C,
+            squared=self._squared,
+            least_norm=norms[0],
+            repeats=repeats,
+        )
+
+
+class PassiveAggressiveRegressor(
+    EstimatorMixin, PassiveAggressiveMixin, RegressorPassesMixin, RegressorMixin, BaseEstimator
+):
+    """The passive-aggressive regressor, trial by trial, with the bound on its squared losses.
+
+    A trial predicts ``s = w.x + b`` and has the loss ``l = max(0, |y - s| - epsilon)``. The learner
+    is passive if ``l = 0``. Otherwise its weights become those that minimise, with ``v`` for
+    ``(w, b)`` and ``z`` for ``(x, 1)``:
+
+    - ``loss="epsilon_insensitive"`` (PA-I): ``1/2 ||v - v_t||^2 + C loss(v)``,
+      a step of ``min(C, l / ||z||^2)`` along ``z`` or against it;
+    - ``loss="squared_epsilon_insensitive"`` (PA-II): ``1/2 ||v - v_t||^2 + C loss(v)^2``,
+      a step of ``l / (||z||^2 + 1 / (2 C))``;
+    - ``C=inf`` (PA): the nearest ``v`` without loss, a step of ``l / ||z||^2``.
+
+    **The theorem.** For every ``u`` with the losses ``d_t``, and samples of norms up to ``R``, the
+    sum of the squared losses of PA-II is at most ``(R^2 + 1 / (2 C)) (||u||^2 + 2 C sum_t d_t^2)``.
+
+    **As scikit-learn's.** Parameters and attributes are those of scikit-learn's
+    ``PassiveAggressiveRegressor``, which is deprecated since its version 1.8. See
+    :class:`PassiveAggressiveClassifier` for what is different.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The longest step of PA-I; for PA-II the weight of the squared slack. Infinite: no slack.
+
+    fit_intercept : bool, default=True
+        Whether there is an intercept ``b``.
+
+    max_iter : int, default=1000
+        The largest number of passes of ``fit``.
+
+    tol : float or None, default=1e-3
+        ``fit`` ends when the mean loss of a pass has not been less than the least one before minus
+        ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
+
+    early_stopping : bool, default=False
+        Whether to set samples aside and end the fit when their score has not increased by ``tol``
+        for ``n_iter_no_change`` passes.
+
+    validation_fraction : float, default=0.1
+        The share of the samples that are set aside.
+
+    n_iter_no_change : int, default=5
+        How many passes without progress end the fit.
+
+    shuffle : bool, default=True
+        Whether the passes of ``fit`` go through the rows in random orders.
+
+    verbose : int, default=0
+        Positive: print the loss of each pass.
+
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        Linear slack (PA-I) or squared slack (PA-II).
+
+    epsilon : float, default=0.1
+        Residuals up to this size have no loss.
+
+    random_state : int, RandomState instance or None, default=None
+        For the orders of the passes and the samples set aside.
+
+    warm_start : bool, default=False
+        Whether ``fit`` starts with the weights of the fit before.
+
+    average : bool or int, default=False
+        Whether predictions are made with the mean of the weights of all trials, or of all but the
+        first ones: the number of the first trial that counts.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+
+    cumulative_loss_ : float
+        The sum of the losses of all trials, of all passes.
+
+    squared_loss_ : float
+        The sum of their squares.
+
+    squared_loss_bound_ : float or None
+        The theorem's bound on ``squared_loss_`` relative to ``comparator_``. None for PA-I, after
+        ``partial_fit``, which does not keep its samples, and if there are weights of samples, or
+        weights to begin with.
+
+    comparator_ : ndarray of shape (1, n_features + 1) or None
+        The last weights, with the intercept in the last column, or zeros if these give less.
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of steps.
+
+    radius_ : float
+        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` was clean.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    t_ : int
+        The number of trials plus one, as scikit-learn has it.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    PassiveAggressiveClassifier : The same for classes.
+    sklearn_sl.theory.passive_aggressive_loss_bound : The theorem.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer, "Online
+       passive-aggressive algorithms", Journal of Machine Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn_sl.online import PassiveAggressiveRegressor
+    >>> X, y = make_regression(n_features=4, random_state=0)
+    >>> model = PassiveAggressiveRegressor(C=float("inf"), random_state=0).fit(X, y)
+    >>> model.squared_loss_ <= model.squared_loss_bound_
+    True
+    """
+
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        shuffle=True,
+        verbose=0,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
+        random_state=None,
+        warm_start=False,
+        average=False,
+        keep_losses=False,
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.average = average
+        self.keep_losses = keep_losses
+
+    def _loss(self):
+        return _sweeps.Insensitive(self.epsilon)
+
+    def _forget_certificate(self):
+        self.squared_loss_bound_ = self.comparator_ = None
+
+    def _certify(self, X, y):
+        squares = squared_norms(X) + self.fit_intercept
+        if not (self._squared or self.C == np.inf) or (self.C == np.inf and squares.min() == 0):
+            return
+        norms, found = np.sqrt([squares.min(), squares.max()]), []
+        for vectors in (self._last_vectors(), np.zeros_like(self._last_vectors())):
+            scores = safe_sparse_dot(X, vectors[0, :-1]) + vectors[0, -1]
+            with np.errstate(over="ignore"):
+                loss = self.n_iter_ * np.sum(look(self._loss(), scores, y)[0] ** 2)
+                norm = np.linalg.norm(vectors)
+                bound = passive_aggressive_loss_bound(norms[1], norm, loss, self.C, norms[0])
+            found.append((float(bound), vectors))
+        bound, comparator = min(found, key=lambda pair: pair[0])
+        if np.isfinite(bound):
+            self.squared_loss_bound_, self.comparator_ = bound, comparator

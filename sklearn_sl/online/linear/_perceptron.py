@@ -1,0 +1,392 @@
+"""The perceptron, with the account that its theorem speaks of."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.extmath import safe_sparse_dot
+
+from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._state import CheckedState, check_indices
+from sklearn_sl._threads import blas_threads_for
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._protocol import joined, take_slice, with_part
+from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear._linear import NO_WEIGHT, ONCE
+from sklearn_sl.online.linear._passes import ClassifierPassesMixin
+from sklearn_sl.theory._perceptron import best_perceptron_bound
+
+
+class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEstimator):
+    """The perceptron, trial by trial, with its mistakes and the bound on them.
+
+    For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``. If ``y s <= 0``, a
+    mistake, ``(w, b)`` becomes ``(w, b) + eta0 y (x, 1)``; otherwise it stays. Weights begin at
+    zero, so that the first trial is always a mistake, and ``eta0`` scales scores but changes no
+    prediction. ``partial_fit`` goes through its rows once, in their order, and any partition into
+    blocks gives the same weights to the last bit. ``fit`` starts afresh and passes over the rows
+    until a pass is clean, or no longer pays.
+
+    **The theorem.** For every ``u`` (with the intercept) and its hinge loss ``D`` on the trials,
+    the number ``M`` of mistakes satisfies ``M <= D + R ||u|| sqrt(M)``, where ``R`` is the largest
+    norm of ``(x, 1)``: Novikoff's ``(R / gamma)^2`` if ``u`` separates the classes. ``bound_`` is
+    the least such bound among the multiples of the weights that were found, ``comparator_`` is
+    that multiple; :meth:`mistake_bound` computes it for other samples, or another comparator.
+
+    **Multi-class.** ``multi_class="ovr"`` is scikit-learn's: one perceptron for each class against
+    all others. "kesler" adds the sample to the weights of its class and subtracts it from those
+    of the best other class, which is a perceptron too, on vectors that hold the sample twice.
+
+    **As scikit-learn's.** A change of the import line: parameters and attributes are those of
+    ``sklearn.linear_model.Perceptron``, and for dense samples without shuffling so are the
+    weights. Different are: ``partial_fit`` never shuffles; the order of a shuffled pass follows
+    from what the rows hold, so that an integer ``sample_weight`` is so many copies of a row, each
+    at a random place (a fraction is a shorter step); a clean pass ends the fit; sparse samples
+    have the same intercept as dense ones; ``penalty`` must be None.
+
+    Parameters
+    ----------
+    penalty : None, default=None
+        There is none: anything else raises an error. scikit-learn's SGDClassifier has penalties.
+
+    alpha : float, default=0.0001
+        Belongs to the penalty.
+
+    l1_ratio : float, default=0.15
+        Belongs to the penalty.
+
+    fit_intercept : bool, default=True
+        Whether there is an intercept ``b``.
+
+    max_iter : int, default=1000
+        The largest number of passes of ``fit``.
+
+    tol : float or None, default=1e-3
+        ``fit`` ends when the mean loss ``max(0, -y s)`` of a pass has not been less than the least
+        one before minus ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
+
+    shuffle : bool, default=True
+        Whether the passes of ``fit`` go through the rows in random orders.
+
+    verbose : int, default=0
+        Positive: print the loss of each pass.
+
+    eta0 : float, default=1.0
+        The length of the steps.
+
+    n_jobs : int or None, default=None
+        For compatibility: a pass is one thread, as fast as memory is read.
+
+    random_state : int, RandomState instance or None, default=0
+        For the orders of the passes and the samples set aside.
+
+    early_stopping : bool, default=False
+        Whether to set samples aside and end the fit when their score has not increased by ``tol``
+        for ``n_iter_no_change`` passes.
+
+    validation_fraction : float, default=0.1
+        The share of the samples that are set aside, about the same of each class.
+
+    n_iter_no_change : int, default=5
+        How many passes without progress end the fit.
+
+    class_weight : dict, {class_label: weight}, "balanced" or None, default=None
+        Factors of the steps along the samples of each class; with "ovr" and more than two classes
+        only where the class itself is learned.
+
+    warm_start : bool, default=False
+        Whether ``fit`` starts with the weights of the fit before.
+
+    average : bool, int or "voted", default=False
+        What predicts: the last weights; True: the mean of the weights of all trials; an integer:
+        the mean from the trial of this number on; "voted": all weight vectors that there were,
+        each with as many votes as it survived trials, that in which it was made included (only
+        with "ovr"). It changes predictions, not the trials.
+
+    multi_class : {"ovr", "kesler"}, default="ovr"
+        How more than two classes are learned.
+
+    keep_losses : bool, default=False
+        Whether to keep ``loss_curve_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    n_mistakes_ : int
+        The number of trials, of all passes, in which the true class did not have the largest score.
+
+    cumulative_loss_ : float
+        The sum of the losses ``max(0, -y s)`` of all trials, and classes with "ovr".
+
+    loss_curve_ : ndarray of shape (`n_trials_`,)
+        The loss of each trial, if ``keep_losses``.
+
+    n_trials_ : int
+        The number of trials.
+
+    n_updates_ : int
+        The number of steps; for two classes the number of mistakes.
+
+    radius_ : float
+        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+
+    bound_ : float or None
+        The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes)
+        relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
+        and if there are weights of samples or classes, or weights to begin with; see
+        :meth:`mistake_bound`.
+
+    comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
+        Multiples of the last weights, with the intercept in the last column; zeros where no
+        multiple gives less than the number of trials.
+
+    converged_ : bool
+        Whether the last pass of ``fit`` was clean.
+
+    n_iter_ : int
+        The number of passes of ``fit``.
+
+    t_ : int
+        The number of trials plus one, as scikit-learn has it.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during fit, if all of them are strings.
+
+    See Also
+    --------
+    sklearn_sl.theory.perceptron_bound : The theorem.
+
+    References
+    ----------
+    .. [1] F. Rosenblatt, "The perceptron: a probabilistic model for information storage and
+       organization in the brain", Psychological Review 65, 1958.
+
+    .. [2] Y. Freund and R. Schapire, "Large margin classification using the perceptron
+       algorithm", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_sl.online import Perceptron
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = Perceptron(fit_intercept=False, tol=None).fit(X, y == 0)
+    >>> model.converged_, model.n_mistakes_ <= model.bound_
+    (True, True)
+    """
+
+    _parameter_constraints = {
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "shuffle": ["boolean"],
+        "verbose": ["verbose"],
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "warm_start": ["boolean"],
+        "average": [
+            "boolean",
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"voted"}),
+        ],
+        "multi_class": [StrOptions({"ovr", "kesler"})],
+        "keep_losses": ["boolean"],
+    }
+    # Without a penalty there is nothing to tune.
+    _compare_grid = {}
+
+    _free = ClassifierPassesMixin._free | {"alpha", "eta0", "l1_ratio", "penalty"}
+
+    def __init__(
+        self,
+        *,
+        penalty=None,
+        alpha=0.0001,
+        l1_ratio=0.15,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        shuffle=True,
+        verbose=0,
+        eta0=1.0,
+        n_jobs=None,
+        random_state=0,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        class_weight=None,
+        warm_start=False,
+        average=False,
+        multi_class="ovr",
+        keep_losses=False,
+    ):
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.average = average
+        self.multi_class = multi_class
+        self.keep_losses = keep_losses
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------ hooks
+
+    def _check_options(self):
+        if self.penalty is not None:
+            raise ValueError(
+                f"penalty={self.penalty!r} is not supported: the perceptron of sklearn_sl has no "
+                "penalty. Use sklearn.linear_model.SGDClassifier(loss='perceptron')."
+            )
+        if self._votes and self.multi_class == "kesler":
+            raise ValueError('average="voted" needs multi_class="ovr".')
+
+    @property
+    def _votes(self):
+        return self.average == "voted"
+
+    @property
+    def _keeps_each(self):
+        return self.keep_losses or self._votes
+
+    @property
+    def _first_averaged(self):
+        return 0 if self._votes else int(self.average)
+
+    def _loss(self):
+        return _sweeps.Hinge(0.0, steep=True)
+
+    def _rule(self):
+        return _sweeps.FixedRate(self.eta0)
+
+    def _factors_of_trials(self, codes, k):
+        factors = super()._factors_of_trials(codes, k)
+        if self._n_vectors() > 1 and not self._together:
+            factors[codes != k] = 1.0  # as in scikit-learn: all others, together, are no class
+        return factors
+
+    def _best_bound(self, margins, norm, norms, repeats):
+        return best_perceptron_bound(margins, norms[1], norm, repeats)
+
+    # ------------------------------------------------------------ predicting by vote
+
+    def _begin_with(self, coef, intercept):
+        super()._begin_with(coef, intercept)
+        firsts = self._last_vectors() if self._votes else ()
+        self._ancestors = [Ancestors(first) for first in firsts]
+
+    def _begin(self, X):
+        super()._begin(X)
+        self._begin_with(None, None)
+
+    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
+        scores, played = super()._play(X, codes, weight, times)
+        if self._votes and played == len(codes):
+            for k, ancestors in enumerate(self._ancestors):
+                signs = self._signs(codes, k)
+                factors = self._trial_weights(codes, k, weight)
+                steps = self.eta0 * signs * (factors if factors.size else 1.0)
+                wrong = (signs * scores[:, k] <= 0) & (not self._resting[k])
+                ancestors.add(X, wrong, steps)
+        return scores, played
+
+    def _copy_state(self):
+        super()._copy_state()
+        self._ancestors = [ancestors.copy() for ancestors in self._ancestors]
+
+    def _scores(self, X):
+        if not self._votes:
+            return super()._scores(X)
+        with blas_threads_for(X):
+            votes = [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors]
+        return np.stack(votes, axis=1)
+
+
+class Ancestors(CheckedState):
+    """All weight vectors that there were: the first one, the steps, and the age of each.
+
+    A vector is as old as the trials that it was right in, plus one for the mistake that made it.
+    Rows, steps, and the ages of vectors that were replaced, come in few parts; see ``with_part``.
+    """
+
+    def __init__(self, first):
+        self.first, self.age = first, 0
+        self.rows, self.steps, self.ages = [], [], []
+
+    def _check_state(self):
+        parts = (self.rows, self.steps, self.ages)
+        if len({sum(part.shape[0] for part in each) for each in parts}) > 1:
+            raise ValueError("There must be as many rows, steps and ages.")
+        for part in self.rows:
+            if hasattr(part, "indptr"):
+                check_indices(part, "rows")
+
+    def copy(self):
+        """Return ancestors that can be added to alone."""
+        other = object.__new__(Ancestors)
+        vars(other).update(vars(self))
+        return other
+
+    def add(self, X, wrong, steps):
+        """Hear of some trials, which of them were mistakes, and their steps."""
+        places = np.flatnonzero(wrong)
+        # A vector that is made in one trial is as old as the next mistake is away.
+        ages = np.diff(np.concatenate([[-self.age], places, [len(wrong)]]))
+        self.age = int(ages[-1])
+        if places.size or not self.rows:
+            self.rows = with_part(self.rows, X[places])
+            self.steps = with_part(self.steps, steps[places])
+            self.ages = with_part(self.ages, ages[:-1])
+
+    def join(self):
+        """Let all parts be one, as the next query finds them, and return rows, steps and ages."""
+        self.rows, self.steps, self.ages = map(joined, (self.rows, self.steps, self.ages))
+        return self.rows[0], self.steps[0], np.append(self.ages[0], self.age).astype(np.float64)
+
+    def votes(self, X, intercept):
+        """Return the mean vote of all vectors for each row, between -1 and 1."""
+        rows, steps, ages = self.join()
+        votes = np.empty(X.shape[0])
+        block = max(1, 2**22 // len(ages))
+        for start in range(0, X.shape[0], block):
+            part = take_slice(X, slice(start, min(start + block, X.shape[0])))
+            scores = np.empty((part.shape[0], len(ages)))
+            scores[:, 0] = part @ self.first[:-1] + self.first[-1]
+            terms = safe_sparse_dot(part, rows.T, dense_output=True) + float(intercept)
+            np.multiply(terms, steps, out=scores[:, 1:])
+            np.cumsum(scores, axis=1, out=scores)
+            votes[start : start + block] = np.sign(scores) @ ages / ages.sum()
+        return votes

@@ -1,0 +1,1 @@
+"""Matrices learned by the matrix exponentiated gradient."""
