@@ -1,32 +1,32 @@
 """AdaBoost for classification, with the numbers that its theorems speak of."""
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn import ensemble as peer
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._rows import n_rows
 from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble import _rounds
+from sklearn_sl.ensemble._base_estimators import class_codes, class_fitter, read_for
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
-from sklearn_sl.ensemble._weak_learners import class_codes, class_learner, n_rows, read_samples
-from sklearn_sl.ensemble._weights import BoostedWeights, weight_of
+from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree import DecisionTreeClassifier
 
 
 class Bound:
     """Looks at the bound of the training error."""
 
-    def __init__(self, least_share):
-        self.least_share = least_share
+    def __init__(self, certificates):
+        self.certificates = certificates
+        self.least_share = certificates.first_mass.min() / certificates.all_mass
 
     def look(self, state):
         """Return "bound" if no sample can be wrong any more."""
-        return "bound" if state.bound < self.least_share else None
+        return "bound" if self.certificates.bound < self.least_share else None
 
 
 class Votes:
@@ -71,6 +71,32 @@ class Votes:
         others = self.table.copy()
         others[rows, codes] = -np.inf
         return (self.table[rows, codes] - others.max(axis=1)) / self.total
+
+
+class Certificates:
+    """The votes for the training samples, with the normalisers, the errors and their bound.
+
+    ``codes`` are the classes of the samples; errors are weighted as the samples are at first.
+    """
+
+    def __init__(self, codes, n_classes, weights):
+        self.codes, self.first_mass, self.all_mass = codes, weights.mass, weights.total
+        self.votes, self.bound = Votes(len(codes), n_classes), 1.0
+        self.normalizers, self.training_errors = [], []
+
+    def add(self, answers, strength, error):
+        """Add a base estimator, by its answers, its weight and its weighted error."""
+        self.votes.add(answers, strength)
+        half = strength / 2
+        # With a perfect estimator the weight could be any: its infimum is what the theorem is
+        # about.
+        with np.errstate(over="ignore"):  # of a learning rate beyond all reason
+            z = error and (1 - error) * np.exp(-half) + error * np.exp(half)
+        self.normalizers.append(float(z))
+        self.bound *= self.normalizers[-1]
+        wrong = self.votes.codes() != self.codes
+        mass = _rounds.weight_of(self.first_mass, wrong.view(np.uint8))
+        self.training_errors.append(mass / self.all_mass)
 
 
 class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEstimator):
@@ -283,71 +309,64 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         self : object
             The fitted estimator.
         """
-        old = self._members_so_far()
         X, y, weight, used = self._read_training_set(X, y, sample_weight)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        if old and not np.array_equal(classes, self.classes_):
-            raise ValueError("warm_start needs the same classes as the fit before.")
-        self.classes_, self.n_classes_ = classes, len(classes)
-        self.estimator_ = clone(self._resolve())
-        self._check_members()
-        rng = check_random_state(self.random_state)
-        (X, y, weight), held_out, kept = self._set_aside(X, y, weight, rng, stratify=codes)
-        rows, codes = np.flatnonzero(used)[kept], codes[kept]
-        learner = class_learner(
-            self.estimator_, X, y, self.classes_, codes, effective_n_jobs(self.n_jobs)
-        )
-        try:
-            state = ClassRounds(
-                learner, BoostedWeights(weight, len(y)), rng, codes, self.n_classes_
+        continues = self.warm_start and "estimators_" in vars(self)
+        if continues and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                "y must have the same classes as in the previous fit when warm_start=True: set "
+                "warm_start=False to fit anew."
             )
-            reason = self._replay(state, old)
-            watcher = self._watcher(state, held_out)
-            self.stop_reason_ = reason or self._boost(state, watcher)
-        finally:
-            learner.close()
-        self._keep(state, watcher)
+        self.classes_, self.n_classes_ = classes, len(classes)
+        rng, rows, held_out = check_random_state(self.random_state), np.flatnonzero(used), None
+        if self.early_stopping == "validation":
+            (X, y, weight), held_out, kept = self._set_aside(X, y, weight, rng, stratify=codes)
+            rows, codes = rows[kept], codes[kept]
+        with class_fitter(self.estimator_, X, y, classes, codes, self.n_jobs) as fitter:
+            weights = BoostedWeights(weight, len(y))
+            certificates = Certificates(codes, self.n_classes_, weights)
+            state = Rounds(fitter, weights, rng, certificates)
+            self._boost(state, self._watcher(state, held_out))
+            votes = self._votes(state, len(self.estimators_))
+        self._keep_certificates(certificates)
         self.margins_ = np.full(len(used), np.nan)
-        self.margins_[rows] = self._votes(state, len(self.estimators_)).margins(codes)
+        self.margins_[rows] = votes.margins(codes)
         return self
 
     def _check_state(self):
         if "n_classes_" in vars(self) and self.n_classes_ != len(self.classes_):
             raise ValueError(f"There are {len(self.classes_)} classes, not {self.n_classes_}.")
 
-    def _round(self, state, member):
-        """Fit a member and take it; return a reason to stop, or None."""
-        answers = state.learner.fit(member, state.weights.mass)
-        return self._take(state, member, answers)
-
-    def _take(self, state, member, answers, strength=None):
-        wrong = answers != state.codes
+    def _weigh(self, state, answers, strength):
+        certificates = state.certificates
+        wrong = answers != certificates.codes
         state.error = error = state.weights.share(wrong)
         if error <= 0:
             # No less than the others together, and one as in scikit-learn if it is alone.
-            state.add(member, answers, 1.0 + sum(state.strengths) if strength is None else strength)
-            return "perfect"
+            strength = 1.0 + sum(state.strengths) if strength is None else strength
+            certificates.add(answers, strength, error)
+            return strength, "perfect"
         if error >= 1 - 1 / self.n_classes_:
-            return "weak"
+            return None, "weak"
         if strength is None:
             odds = np.log((1 - error) / error) + np.log(self.n_classes_ - 1)
             strength = float(self.learning_rate * odds)
-        state.add(member, answers, strength)
+        certificates.add(answers, strength, error)
         state.weights.multiply(wrong, strength, error)
-        return None
+        return strength, None
 
-    def _begin_weakly(self, state, member):
+    def _begin_weakly(self, state, estimator):
         raise ValueError(
-            f"The first member of {type(self).__name__} is not better than chance: its weighted "
-            f"error is {state.error:.6g}, and {1 - 1 / self.n_classes_:.6g} is what guessing "
-            "gives. Nothing can be boosted; use a stronger estimator."
+            f"The first base estimator of {type(self).__name__} is not better than chance: its "
+            f"weighted error is {state.error:.6g}, and guessing gives "
+            f"{1 - 1 / self.n_classes_:.6g}. Nothing can be boosted; use a stronger estimator."
         )
 
     def _watcher(self, state, held_out):
         """Return what looks for a reason to stop after each round; None if nothing does."""
         if self.early_stopping == "bound":
-            return Bound(state.first_mass.min() / state.all_mass)
+            return Bound(state.certificates)
         if self.early_stopping is None:
             return None
         X, y, weight = held_out
@@ -356,30 +375,29 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         def error_after(state):
             nonlocal n_seen
-            for member, strength in zip(state.members[n_seen:], state.strengths[n_seen:]):
-                prepared = read_samples(self, member, X, reset=False)
-                votes.add(class_codes(member, prepared, self.classes_), strength)
-            n_seen = len(state.members)
+            for estimator, strength in zip(state.estimators[n_seen:], state.strengths[n_seen:]):
+                prepared = read_for(self, estimator, X, reset=False)
+                votes.add(class_codes(estimator, prepared, self.classes_), strength)
+            n_seen = len(state.estimators)
             return np.average(votes.codes() != codes, weights=weight)
 
         return Validation(error_after, self.n_iter_no_change, self.tol)
 
-    def _keep(self, state, watcher):
-        super()._keep(state, watcher)
+    def _keep_certificates(self, certificates):
         last = len(self.estimators_)
         self.edge_ = 0.5 - self.estimator_errors_
-        self.normalizers_ = np.array(state.normalizers[:last])
+        self.normalizers_ = np.array(certificates.normalizers[:last])
         self.training_bound_ = np.cumprod(self.normalizers_)
-        self.training_errors_ = np.array(state.training_errors[:last])
-        self._margin_weight = state.first_mass
+        self.training_errors_ = np.array(certificates.training_errors[:last])
+        self._margin_weight = certificates.first_mass
 
-    def _votes(self, state, n_members):
-        """Return the votes of the first members for the training samples."""
-        if n_members == len(state.members):
-            return state.votes
-        votes = Votes(len(state.codes), self.n_classes_)
-        for member, strength in zip(state.members[:n_members], state.strengths, strict=False):
-            votes.add(state.learner.answers(member), strength)
+    def _votes(self, state, n_estimators):
+        """Return the votes of the first base estimators for the training samples."""
+        if n_estimators == len(state.estimators):
+            return state.certificates.votes
+        votes = Votes(len(state.certificates.codes), self.n_classes_)
+        for estimator, strength in zip(state.estimators[:n_estimators], state.strengths):
+            votes.add(state.fitter.answers(estimator), strength)
         return votes
 
     # ------------------------------------------------------------ margins
@@ -453,8 +471,8 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     def _staged_votes(self, X):
         """Yield the votes after each round, the same object with other numbers."""
         votes = Votes(n_rows(X), self.n_classes_)
-        for member, strength in zip(self.estimators_, self.estimator_weights_, strict=True):
-            votes.add(class_codes(member, X, self.classes_), strength)
+        for estimator, strength in zip(self.estimators_, self.estimator_weights_, strict=True):
+            votes.add(class_codes(estimator, X, self.classes_), strength)
             yield votes
 
     def staged_decision_function(self, X):
@@ -576,29 +594,3 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         if self.n_classes_ == 2:
             return softmax(np.stack([-decision, decision], axis=1) / 2, copy=False)
         return softmax(decision / max(self.n_classes_ - 1, 1), copy=False)
-
-
-class ClassRounds(Rounds):
-    """The rounds of a classifier, with the votes for the training samples."""
-
-    def __init__(self, learner, weights, rng, codes, n_classes):
-        super().__init__(learner, weights, rng)
-        self.codes, self.first_mass, self.all_mass = codes, weights.mass, weights.total
-        self.votes, self.bound = Votes(len(codes), n_classes), 1.0
-        self.normalizers, self.training_errors = [], []
-
-    def add(self, member, answers, strength):
-        super().add(member, strength)
-        self.votes.add(answers, strength)
-        half = strength / 2
-        # With a perfect member the weight could be any: its infimum is what the theorem is about.
-        with np.errstate(over="ignore"):  # of a learning rate beyond all reason
-            z = self.error and (1 - self.error) * np.exp(-half) + self.error * np.exp(half)
-        self.normalizers.append(float(z))
-        self.bound *= self.normalizers[-1]
-        wrong = self.votes.codes() != self.codes
-        self.training_errors.append(weight_of(self.first_mass, wrong) / self.all_mass)
-
-
-# Whoever asks scikit-learn for its class gets ours too.
-peer.AdaBoostClassifier.register(AdaBoostClassifier)

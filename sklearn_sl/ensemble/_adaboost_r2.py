@@ -1,17 +1,15 @@
 """AdaBoost for regression (AdaBoost.R2)."""
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn import ensemble as peer
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 
 from sklearn_sl._rows import first_of_equal, row_hashes
 from sklearn_sl._sklearn import Options, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._base_estimators import number_fitter, predicted_numbers, read_for
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
 from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated
-from sklearn_sl.ensemble._weak_learners import number_learner, numbers, read_samples
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor
 
@@ -195,48 +193,39 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         self : object
             The fitted estimator.
         """
-        old = self._members_so_far()
-        X, y, weight, _ = self._read_training_set(X, y, sample_weight)
+        X, y, weight, _ = self._read_training_set(X, y, sample_weight, weighted=not self.bootstrap)
         y = y.astype(np.float64)
-        self.estimator_ = clone(self._resolve())
-        if not self.bootstrap:
-            self._check_members()
-        rng = check_random_state(self.random_state)
-        (X, y, weight), held_out, _ = self._set_aside(X, y, weight, rng, stratify=None)
-        learner = number_learner(self.estimator_, X, y, effective_n_jobs(self.n_jobs))
+        rng, held_out = check_random_state(self.random_state), None
+        if self.early_stopping == "validation":
+            (X, y, weight), held_out, _ = self._set_aside(X, y, weight, rng, stratify=None)
+        fitter = number_fitter(self.estimator_, X, y, self.n_jobs)
         weights = BoostedWeights(weight, len(y))
-        contents = Contents(learner.X, y) if self.bootstrap == "content" else None
-        state = NumberRounds(learner, weights, rng, y, contents, draws=bool(self.bootstrap))
-        reason, watcher = self._replay(state, old), self._watcher(held_out)
-        self.stop_reason_ = reason or self._boost(state, watcher)
-        self._keep(state, watcher)
+        contents = Contents(fitter.X, y) if self.bootstrap == "content" else None
+        state = NumberRounds(fitter, weights, rng, y, contents, draws=bool(self.bootstrap))
+        self._boost(state, self._watcher(held_out))
         return self
 
-    def _round(self, state, member):
-        """Fit a member and take it; return a reason to stop, or None."""
+    def _answers(self, state, estimator):
         if self.bootstrap:
-            answers = state.learner.refit(member, state.draw())
-        else:
-            answers = state.learner.fit(member, state.weights.mass)
-        return self._take(state, member, answers)
+            return state.fitter.refit(estimator, state.draw())
+        return state.fitter.fit(estimator, state.weights.mass)
 
-    def _take(self, state, member, answers, strength=None):
+    def _weigh(self, state, answers, strength):
         losses = self._losses(np.abs(answers - state.y))
         mass = state.weights.mass
         state.error = error = min(exact_sum(mass * losses) / state.weights.total, 1.0)
         if error <= 0:
-            state.add(member, 1.0 + sum(state.strengths) if strength is None else strength)
-            return "perfect"
+            # No less than the others together, and one as in scikit-learn if it is alone.
+            return 1.0 + sum(state.strengths) if strength is None else strength, "perfect"
         if error >= 0.5:
-            return "weak"
+            return None, "weak"
         if strength is None:
             strength = float(self.learning_rate * np.log((1 - error) / error))
-        state.add(member, strength)
         state.weights.multiply(losses, strength, error)
-        return None
+        return strength, None
 
-    def _begin_weakly(self, state, member):
-        state.add(member, 1.0)
+    def _begin_weakly(self, state, estimator):
+        state.add(estimator, 1.0)
 
     def _losses(self, residuals):
         """Return the losses of residuals, between zero and one."""
@@ -255,8 +244,9 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         columns = []
 
         def error_after(state):
-            for member in state.members[len(columns) :]:
-                columns.append(numbers(member, read_samples(self, member, X, reset=False)))
+            for estimator in state.estimators[len(columns) :]:
+                prepared = read_for(self, estimator, X, reset=False)
+                columns.append(predicted_numbers(estimator, prepared))
             table = np.stack(columns, axis=1)
             predicted = weighted_median(table, np.array(state.strengths))
             return np.average((predicted - y) ** 2, weights=weight)
@@ -298,7 +288,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     def _table(self, X):
         """Return what the members predict, a column for each."""
         X = self._prepare(X)
-        return np.stack([numbers(member, X) for member in self.estimators_], axis=1)
+        return np.stack([predicted_numbers(estimator, X) for estimator in self.estimators_], axis=1)
 
 
 def weighted_median(table, weight):
@@ -333,8 +323,8 @@ class Contents:
 class NumberRounds(Rounds):
     """The rounds of a regressor, which draws samples."""
 
-    def __init__(self, learner, weights, rng, y, contents, draws):
-        super().__init__(learner, weights, rng)
+    def __init__(self, fitter, weights, rng, y, contents, draws):
+        super().__init__(fitter, weights, rng)
         self.y, self.contents, self.draws = y, contents, draws
         self.n_draws = len(y) if contents is None else self._size()
 
@@ -398,7 +388,3 @@ class CountedDraws:
         times = np.zeros(self.n_rows)
         times[self.drawn] = self.counts
         return times
-
-
-# Whoever asks scikit-learn for its class gets ours too.
-peer.AdaBoostRegressor.register(AdaBoostRegressor)

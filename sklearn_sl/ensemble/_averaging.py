@@ -4,34 +4,45 @@ from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.base import clone
+from sklearn.metrics import get_scorer_names
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sklearn_sl._rows import as_columns, row_hashes
+from sklearn_sl._rows import row_hashes
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
-from sklearn_sl.ensemble._members import Narrator, in_turn, rows_of
-from sklearn_sl.ensemble._out_of_bag import OutOfBagMixin, group_codes, read_groups
-from sklearn_sl.ensemble._packed_trees import PackedTrees, features_of
+from sklearn_sl.ensemble._base_estimators import (
+    MAX_SEED,
+    Narrator,
+    features_of,
+    in_turn,
+    is_tree,
+    rows_of,
+)
+from sklearn_sl.ensemble._out_of_bag import (
+    check_out_of_bag,
+    group_codes,
+    permutation_importance,
+    read_groups,
+    set_out_of_bag,
+)
+from sklearn_sl.ensemble._packed_trees import PackedTrees
 from sklearn_sl.ensemble._resampling import Resampling
-from sklearn_sl.ensemble._shared_trees import shares_columns
-from sklearn_sl.tree._classify import node_labels
 
-MAX_SEED = np.iinfo(np.int32).max
+OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_curve_")
 
 
-class AveragingMixin(OutOfBagMixin):
+class AveragingMixin:
     """Members fitted to resampled rows, whose answers are averaged.
 
     An answer of a member to a sample is a row of numbers: the targets, or the shares of the
     classes, one output after the other.
 
-    Hooks: ``_template()`` is what the members are clones of, ``_gather_members(X, y, ...)`` their
-    training set, ``_encode_targets(y)`` returns targets as numbers, ``_read_query(X)`` samples as
-    the members take them, ``_sample_reader()`` who reads them for trees, ``_node_answers(member)``
-    what each node of a tree answers, ``_answers(member, X)`` what any other member does.
+    Hooks: ``_encode_targets(y, old)`` returns targets as numbers, ``_gather(X, y, weight, used,
+    fit_params)`` sets ``estimator_`` and returns the training set of its copies, ``_read_query(X)``
+    samples as they take them, ``_sample_reader()`` who reads them for trees, ``_node_answers(tree)``
+    what each node of a tree answers, and ``_answers(estimator, X)`` what any other estimator does.
     """
 
     _parameter_constraints = {
@@ -41,8 +52,8 @@ class AveragingMixin(OutOfBagMixin):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "oob_score": ["boolean", callable, StrOptions(set(get_scorer_names()))],
     }
-    _parameter_constraints |= OutOfBagMixin._parameter_constraints
 
     # ------------------------------------------------------------ a list of members
 
@@ -74,16 +85,14 @@ class AveragingMixin(OutOfBagMixin):
 
     # ------------------------------------------------------------ fitting
 
-    def _fit_members(self, X, y, sample_weight, oob_groups, fit_params=None):
+    def _fit_resampled(self, X, y, sample_weight, oob_groups, fit_params=None):
         """Fit the members, those that are missing if there are some, and the rest."""
         old = self._begin()
-        groups = read_groups(oob_groups, y)
+        groups = None if oob_groups is None else read_groups(oob_groups, y)
         X, y, weight, used = self._remove_weightless(X, y, sample_weight)
         self._n_given = np.shape(sample_weight)[0] if used is not None else None
-        y = self._encode_targets(y)
-        self._check_targets(old)
-        self.estimator_ = self._template()
-        group = self._gather_members(X, y, weight, used, fit_params or {})
+        y = self._encode_targets(y, old)
+        group = self._gather(X, y, weight, used, fit_params or {})
         self._check_features(old)
         resampling = Resampling(
             row_hashes(group.X, y),
@@ -92,9 +101,10 @@ class AveragingMixin(OutOfBagMixin):
             max_samples=self.max_samples,
             used=used,
             n_given=self._n_given,
-            groups=group_codes(groups, group.X, used),
+            groups=None if groups is None else group_codes(groups, group.X, used),
         )
-        self._check_out_of_bag(resampling, y)
+        if self.oob_score:
+            check_out_of_bag(self, resampling, y)
         seeds = self._draw_seeds(old)
         columns = self._draw_columns(seeds)
         members = self._grow(group, resampling, seeds, columns) if len(seeds) else []
@@ -104,7 +114,7 @@ class AveragingMixin(OutOfBagMixin):
         self._keep_columns(old, columns[: len(members)])
         self._packed = self._pack()
         if self.oob_score:
-            self._set_out_of_bag(resampling, group.X, y)
+            set_out_of_bag(self, resampling, group.X, y)
         return self
 
     def _begin(self):
@@ -121,7 +131,7 @@ class AveragingMixin(OutOfBagMixin):
         old = {name: vars(self)[name] for name in names if name in vars(self)}
         if "estimators_" in old:
             old["categories"] = self._known_categories()
-        for name in (*self._out_of_bag_names, "_category_encoder"):
+        for name in (*OUT_OF_BAG, "_category_encoder"):
             vars(self).pop(name, None)
         if not self.warm_start or "estimators_" not in old:
             return {}
@@ -167,9 +177,6 @@ class AveragingMixin(OutOfBagMixin):
         if old and old["categories"] != self._known_categories():
             raise ValueError("warm_start needs the same categories as before.")
 
-    def _check_targets(self, old):
-        """Complain of other targets than those that earlier members know."""
-
     def _draw_seeds(self, old):
         """Return the seeds of the members to be fitted.
 
@@ -208,7 +215,7 @@ class AveragingMixin(OutOfBagMixin):
 
     def _pack(self):
         """Return the trees packed for predictions; None if members are of another kind."""
-        if not all(map(shares_columns, self.estimators_)):
+        if not all(map(is_tree, self.estimators_)):
             return None
         return PackedTrees(
             [member.tree_ for member in self.estimators_],
@@ -266,139 +273,113 @@ class AveragingMixin(OutOfBagMixin):
             require="sharedmem",  # members need not travel to other processes and back
         )
 
+    # ------------------------------------------------------------ out of bag
 
-class AveragedClassesMixin:
-    """Classes as targets: answers are shares, or votes."""
+    def choose_n_estimators(self, rule="1se"):
+        """Return how many members suffice, by the out-of-bag losses of the first ones.
 
-    _parameter_constraints = {"voting": [StrOptions({"average", "vote"})]}
+        Parameters
+        ----------
+        rule : {"1se", "min"}, default="1se"
+            "min" is the smallest number of members of the least loss, "1se" the smallest number
+            whose loss is at most one standard error above the least.
 
-    def _encode_classes(self, y):
-        """Return classes, one column for each output, as codes; learn their names."""
-        check_classification_targets(y)
-        table = as_columns(y)
-        found = [np.unique(column, return_inverse=True) for column in table.T]
-        self._class_names = [names for names, _ in found]
-        single = len(found) == 1
-        self.classes_ = self._class_names[0] if single else self._class_names
-        counts = [len(names) for names in self._class_names]
-        self.n_classes_ = counts[0] if single else counts
-        codes = np.stack([code for _, code in found], axis=1)
-        return codes[:, 0] if y.ndim == 1 else codes
+        Returns
+        -------
+        n_estimators : int
+            The number of members, for :meth:`truncate`.
+        """
+        check_is_fitted(self)
+        if rule not in ("1se", "min"):
+            raise ValueError(f'rule must be "1se" or "min", got {rule!r}.')
+        if not hasattr(self, "oob_curve_"):
+            raise ValueError("choose_n_estimators needs a fit with oob_score.")
+        curve = self.oob_curve_
+        if np.all(np.isnan(curve.loss)):
+            raise ValueError("No row is out of bag.")
+        best = int(np.nanargmin(curve.loss))
+        limit = curve.loss[best] + (curve.standard_error[best] if rule == "1se" else 0.0)
+        return int(curve.n_estimators[np.flatnonzero(curve.loss <= limit)[0]])
 
-    def _check_targets(self, old):
-        if old:
-            before = old["classes_"]
-            before = [before] if not isinstance(before, list) else before
-            if len(before) != len(self._class_names) or not all(
-                map(np.array_equal, before, self._class_names)
-            ):
-                raise ValueError(
-                    "warm_start needs the same classes as before: the members know no others."
-                )
+    def truncate(self, n_estimators):
+        """Return the ensemble of the first members, without fitting anything.
 
-    @property
-    def _places(self):
-        """Where the classes of each output are among the answers."""
-        ends = np.cumsum([len(names) for names in self._class_names])
-        return [slice(end - len(names), end) for end, names in zip(ends, self._class_names)]
+        Parameters
+        ----------
+        n_estimators : int
+            The number of members to keep.
 
-    def _node_answers(self, member):
-        tree = member.tree_
-        if self.voting == "average":
-            parts = [tree.value[:, output, :n] for output, n in enumerate(tree.n_classes)]
-        else:
-            labels = node_labels(tree, member._cost)
-            parts = [np.eye(n)[label] for n, label in zip(tree.n_classes, labels.T)]
-        return parts[0] if len(parts) == 1 else np.hstack(parts)
+        Returns
+        -------
+        ensemble : estimator
+            A new fitted ensemble, which shares its members with this one; this one stays as it
+            is. It has the beginning of ``oob_curve_``, but neither ``oob_score_`` nor the
+            out-of-bag answers, which are those of all members.
+        """
+        check_is_fitted(self)
+        n_members = len(self.estimators_)
+        if not isinstance(n_estimators, Integral) or not 1 <= n_estimators <= n_members:
+            raise ValueError(
+                f"n_estimators must be an integer from 1 to {n_members}, got {n_estimators!r}."
+            )
+        shorter = clone(self).set_params(n_estimators=int(n_estimators))
+        fitted = {name: value for name, value in vars(self).items() if name not in vars(shorter)}
+        if n_estimators < n_members:
+            for name in OUT_OF_BAG[:-1]:
+                fitted.pop(name, None)
+        for name in ("estimators_", "estimators_features_", "_seeds", "_resamplings"):
+            if name in fitted:
+                fitted[name] = fitted[name][:n_estimators]
+        if "oob_curve_" in fitted:
+            fitted["oob_curve_"] = Bunch(
+                **{name: values[:n_estimators] for name, values in self.oob_curve_.items()}
+            )
+        vars(shorter).update(fitted)
+        shorter._packed = shorter._pack()
+        return shorter
 
-    def _answers(self, member, X, predict=None, predict_proba=None):
-        """Return the shares of the classes, of a member that may not know all of them."""
-        n_classes = self.n_classes_
-        if self.voting == "average" and hasattr(member, "predict_proba"):
-            shares = member.predict_proba(X, **(predict_proba or {}))
-            if shares.shape[1] == n_classes:
-                return shares
-            answers = np.zeros((len(shares), n_classes))
-            answers[:, member.classes_.astype(np.intp)] = shares
-            return answers
-        codes = np.asarray(member.predict(X, **(predict or {}))).astype(np.intp)
-        return np.eye(n_classes)[codes]
+    def oob_permutation_importance(
+        self, X, y, sample_weight=None, *, oob_groups=None, n_repeats=1, random_state=None
+    ):
+        """Return by how much the members err more if a feature is permuted.
 
-    def _decode(self, codes):
-        """Return classes by their codes."""
-        table = as_columns(codes)
-        labels = [names.take(code) for names, code in zip(self._class_names, table.T)]
-        return labels[0] if codes.ndim == 1 else np.stack(labels, axis=1)
+        The values of a feature are permuted among the rows that are out of bag for a member;
+        Breiman's importance is the increase of the member's loss on them, the share of wrong
+        classes or the mean squared error, averaged over the members [1]_. Unlike the impurity
+        importance it does not favour features with many values, because it is measured on rows
+        that the member has not seen; and it costs no further fit.
 
-    def _encode_again(self, y):
-        """Return classes of the training set as codes; -1 for others."""
-        y = np.asarray(y)
-        table = as_columns(y)
-        if table.shape[1] != len(self._class_names):
-            raise ValueError(f"y must have {len(self._class_names)} outputs, as in the fit.")
-        codes = np.empty(table.shape, dtype=np.intp)
-        for output, (names, column) in enumerate(zip(self._class_names, table.T)):
-            place = np.minimum(np.searchsorted(names, column), len(names) - 1)
-            codes[:, output] = np.where(names[place] == column, place, -1)
-        return codes[:, 0] if codes.shape[1] == 1 else codes
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples of the fit, in any order.
 
-    def _labels(self, answers):
-        """Return the classes of the largest shares."""
-        codes = self._codes(answers)
-        labels = [names.take(code) for names, code in zip(self._class_names, codes.T)]
-        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
 
-    def _codes(self, answers):
-        """Return the same as codes, one column for each output."""
-        return np.stack([answers[:, place].argmax(axis=1) for place in self._places], axis=1)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
 
-    def _losses(self, y, answers):
-        """Return the share of the outputs that are wrong."""
-        return np.mean(self._codes(answers) != as_columns(y), axis=1)
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            The groups of the samples, as in :meth:`fit`.
 
+        n_repeats : int, default=1
+            The number of permutations of each feature for each member.
 
-class AveragedTargetsMixin:
-    """Numbers as targets."""
+        random_state : int, RandomState instance or None, default=None
+            The seed of the permutations.
 
-    def _encode_numbers(self, y):
-        """Return targets as numbers; learn how many there are."""
-        self._n_targets = None if y.ndim == 1 else y.shape[1]
-        return y
+        Returns
+        -------
+        result : :class:`~sklearn.utils.Bunch`
+            ``importances`` of shape (n_features, n_estimators), NaN for a member that has no rows
+            out of bag, ``importances_mean`` and ``importances_std`` over the members.
 
-    def _check_targets(self, old):
-        if old and old["_n_targets"] != self._n_targets:
-            raise ValueError("warm_start needs as many targets as before.")
-
-    def _decode(self, y):
-        return y
-
-    def _encode_again(self, y):
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-
-    def _node_answers(self, member):
-        return member.tree_.value[:, :, 0]
-
-    def _answers(self, member, X, predict=None):
-        answers = np.asarray(member.predict(X, **(predict or {})), dtype=np.float64)
-        return as_columns(answers)
-
-    def _labels(self, answers):
-        return answers[:, 0] if self._n_targets is None else answers
-
-    def _losses(self, y, answers):
-        """Return the mean squares of the errors of the outputs."""
-        return np.mean((as_columns(y) - answers) ** 2, axis=1)
-
-
-def read_targets(y, *, dtype=None):
-    """Return validated targets; a single column becomes one dimension, with a warning."""
-    y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
-    if y.ndim == 2 and y.shape[1] == 1:
-        warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
-            "y to (n_samples,), for example using ravel().",
-            DataConversionWarning,
+        References
+        ----------
+        .. [1] L. Breiman, "Random forests", Machine Learning, 45(1), 5-32, 2001.
+        """
+        check_is_fitted(self)
+        return permutation_importance(
+            self, X, y, sample_weight, oob_groups, n_repeats, random_state
         )
-        return y[:, 0]
-    return y

@@ -4,26 +4,30 @@ from numbers import Integral
 
 import numpy as np
 import sklearn
-from sklearn import ensemble as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import HasMethods, Interval, RealNotInt, fit_context
-from sklearn_sl.base import EstimatorMixin, read_labels
-from sklearn_sl.ensemble._averaging import (
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._averaged_targets import (
     AveragedClassesMixin,
     AveragedTargetsMixin,
-    AveragingMixin,
-    read_targets,
 )
-from sklearn_sl.ensemble._members import OtherMembers, TreeMembers, is_per_row, rows_of
-from sklearn_sl.ensemble._packed_trees import features_of
+from sklearn_sl.ensemble._averaging import AveragingMixin
+from sklearn_sl.ensemble._base_estimators import (
+    ResampledEstimators,
+    ResampledTrees,
+    features_of,
+    is_per_row,
+    is_tree,
+    rows_of,
+)
 from sklearn_sl.ensemble._resampling import draw_features
-from sklearn_sl.ensemble._shared_trees import shares_columns
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn_sl.tree._training_set import read_samples
 
 # As scikit-learn does: the members themselves look at the values.
 ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}
@@ -47,6 +51,8 @@ class BaggingMixin(AveragingMixin):
         "bootstrap_features": ["boolean"],
     }
 
+    _takes_several_outputs = False
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         member = get_tags(self._get_estimator())
@@ -59,39 +65,6 @@ class BaggingMixin(AveragingMixin):
     def _get_estimator(self):
         """Return what the members are clones of, as the user gave it or the default."""
         return self._tree_class() if self.estimator is None else self.estimator
-
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples; sparse ones if the members take them.
-
-        y : array-like of shape (n_samples,)
-            Targets; a regressor may have several, of shape (n_samples, n_outputs).
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
-
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
-
-        **fit_params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        routed = self._route("fit", fit_params)
-        return self._fit_members(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
     def _route(self, method, params):
         """Return the parameters that the members ask for."""
@@ -133,14 +106,12 @@ class BaggingMixin(AveragingMixin):
         )
         return router.add(estimator=member, method_mapping=mapping)
 
-    def _template(self):
-        return clone(self._get_estimator())
-
-    def _gather_members(self, X, y, weight, used, fit_params):
+    def _gather(self, X, y, weight, used, fit_params):
+        self.estimator_ = clone(self._get_estimator())
         how = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        if shares_columns(self.estimator_):
+        if is_tree(self.estimator_):
             validate_data(self, X, reset=True, skip_check_array=True)
-            group = TreeMembers(self.estimator_, X, y, **how)
+            group = ResampledTrees(self.estimator_, X, y, **how)
             self.n_features_in_ = group.X.shape[1]
         else:
             X = validate_data(self, X, reset=True, **ANY_VALUES)
@@ -149,7 +120,7 @@ class BaggingMixin(AveragingMixin):
                     name: rows_of(value, used) if is_per_row(value, self._n_given) else value
                     for name, value in fit_params.items()
                 }
-            group = OtherMembers(self.estimator_, X, y, **how, fit_params=fit_params)
+            group = ResampledEstimators(self.estimator_, X, y, **how, fit_params=fit_params)
         self._reader = group.reader
         self._n_drawn_features = self._count_features()
         return group
@@ -184,7 +155,7 @@ class BaggingMixin(AveragingMixin):
     def _read_query(self, X):
         if self._reader is None:
             return validate_data(self, X, reset=False, **ANY_VALUES)
-        numbers = self._reader._read_samples(X, reset=False)
+        numbers = read_samples(self._reader, X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)  # says who complains of names
         return numbers
 
@@ -376,8 +347,38 @@ class BaggingClassifier(
         self.verbose = verbose
         self.voting = voting
 
-    def _encode_targets(self, y):
-        return self._encode_classes(column_or_1d(read_targets(read_labels(y))))
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples; sparse ones if the members take them.
+
+        y : array-like of shape (n_samples,)
+            Targets; a regressor may have several, of shape (n_samples, n_outputs).
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
+            were not there.
+
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
+        **fit_params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        routed = self._route("fit", fit_params)
+        return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
     def predict(self, X, **params):
         """Predict the classes of samples.
@@ -664,8 +665,38 @@ class BaggingRegressor(
         self.random_state = random_state
         self.verbose = verbose
 
-    def _encode_targets(self, y):
-        return self._encode_numbers(read_targets(y, dtype=np.float64))
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples; sparse ones if the members take them.
+
+        y : array-like of shape (n_samples,)
+            Targets; a regressor may have several, of shape (n_samples, n_outputs).
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
+            were not there.
+
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
+        **fit_params : dict
+            What the members ask for, if ``enable_metadata_routing=True``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        routed = self._route("fit", fit_params)
+        return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
     def predict(self, X, **params):
         """Predict the targets of samples.
@@ -690,8 +721,3 @@ class BaggingRegressor(
 
     def _set_out_of_bag_answers(self, answers):
         self.oob_prediction_ = self._labels(answers)
-
-
-# Whoever asks scikit-learn for its bagging gets ours too.
-peer.BaggingClassifier.register(BaggingClassifier)
-peer.BaggingRegressor.register(BaggingRegressor)

@@ -1,9 +1,10 @@
 """What the boostings share: samples as their members take them, rounds, and reasons to stop."""
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags
@@ -11,46 +12,49 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 
 from sklearn_sl._sklearn import HasMethods, Interval, Progress, check_sample_weight
 from sklearn_sl.base import read_labels
-from sklearn_sl.ensemble._members import rows_of
-from sklearn_sl.ensemble._weak_learners import make_member, n_rows, read_samples
+from sklearn_sl.ensemble._base_estimators import make_base_estimator, read_for, rows_of
 
 
-class EnsembleInputMixin:
-    """Reads the samples of an ensemble as its members take them.
+class BoostedInputMixin:
+    """Reads the samples of an ensemble as its base estimators take them.
 
-    Hook: ``_default_estimator()``, the member where ``estimator`` is None.
+    ``_default_estimator`` makes the base estimator where ``estimator`` is None.
     """
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        members = get_tags(self._resolve()).input_tags
+        taken = get_tags(self._template()).input_tags
         for name in ("sparse", "allow_nan", "string", "one_d_array", "two_d_array"):
-            setattr(tags.input_tags, name, getattr(members, name))
+            setattr(tags.input_tags, name, getattr(taken, name))
         return tags
 
-    def _resolve(self):
+    def _template(self):
+        """Return what the base estimators are copies of, as the user gave it or the default."""
         return self._default_estimator() if self.estimator is None else self.estimator
 
-    def _check_members(self):
-        """Complain of members without weights."""
-        if not has_fit_parameter(self.estimator_, "sample_weight"):
-            raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
+    def _read_training_set(self, X, y, sample_weight, *, weighted=True):
+        """Return samples, targets and weights where they are positive, and a mask of these.
 
-    def _read_training_set(self, X, y, sample_weight):
-        """Return samples, targets and weights where they are positive, and a mask of these."""
-        estimator = self._resolve()
+        ``weighted``: whether the base estimators will be fitted with weights.
+        """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X = read_samples(self, estimator, X, reset=True)
-        if n_rows(X) == 0:
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        self.estimator_ = clone(self._template())
+        if weighted and not has_fit_parameter(self.estimator_, "sample_weight"):
+            raise ValueError(
+                f"{type(self.estimator_).__name__} doesn't support sample_weight: choose an "
+                "estimator whose fit takes it."
+            )
+        X = read_for(self, self.estimator_, X, reset=True)
         y = column_or_1d(y if is_regressor(self) else read_labels(y), warn=True)
         if is_regressor(self) and y.dtype.kind in "OUS":
             y = y.astype(np.float64)
         assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         weight = check_sample_weight(sample_weight, y, dtype=np.float64)
         used = np.ones(len(y), dtype=bool) if weight is None else weight > 0
         if used.all():
@@ -59,12 +63,15 @@ class EnsembleInputMixin:
         return rows_of(X, rows), y[rows], weight[rows], used
 
 
-class BoostingMixin(EnsembleInputMixin):
+class BoostingMixin(BoostedInputMixin):
     """The parameters of a boosting and its rounds.
 
-    Hooks: ``_round(state, member)`` fits a member and returns a reason to stop, or None;
-    ``_take(state, member, answers, strength)`` does so with a fitted one; and
-    ``_begin_weakly(state, member)`` is called if the first member is no better than chance.
+    A fit reads its training set, makes its :class:`Rounds`, and calls ``_boost``. Hooks:
+    ``_answers(state, estimator)`` fits a base estimator and returns its answers to the training
+    samples; ``_weigh(state, answers, strength)`` judges these answers, updates the weights of the
+    samples, and returns the weight of the estimator, None if it is not to be kept, and a reason to
+    stop, or None; and ``_begin_weakly(state, estimator)`` is called if the first one is no better
+    than chance.
     """
 
     _parameter_constraints = {
@@ -86,8 +93,6 @@ class BoostingMixin(EnsembleInputMixin):
         Returns also the rows of the first part.
         """
         rows = np.arange(len(y))
-        if self.early_stopping != "validation":
-            return (X, y, weight), None, rows
         train, test = train_test_split(
             rows,
             test_size=self.validation_fraction,
@@ -102,21 +107,33 @@ class BoostingMixin(EnsembleInputMixin):
         return *parts, train
 
     def _boost(self, state, watcher):
-        """Add members until there are enough, or a reason to stop; return the reason."""
+        """Add base estimators until there are enough, or a reason to stop; set the attributes."""
+        reason = self._replay(state)
+        self.stop_reason_ = reason or self._add_estimators(state, watcher)
+        last, self.validation_errors_ = len(state.estimators), None
+        if isinstance(watcher, Validation):  # those up to the best round
+            self.validation_errors_ = np.array(watcher.losses)
+            last += watcher.best - len(watcher.losses)
+        self.estimators_ = state.estimators[:last]
+        self.estimator_weights_ = np.array(state.strengths[:last])
+        self.estimator_errors_ = np.array(state.errors[:last])
+
+    def _add_estimators(self, state, watcher):
+        """Add base estimators; return the reason to stop."""
         weak = 0
         total = None if self.retries else self.n_estimators  # failures are steps too
         with Progress(self, name="round", total=total) as progress:
-            while len(state.members) < self.n_estimators:
+            while len(state.estimators) < self.n_estimators:
                 told = {}
                 with progress.step(told):
-                    member = make_member(self.estimator_, state.rng)
-                    reason = self._round(state, member)
+                    estimator = make_base_estimator(self.estimator_, state.rng)
+                    reason = self._take(state, estimator, self._answers(state, estimator))
                     told["estimator_error"] = state.error
                 if reason == "weak" and weak < self.retries:
                     weak += 1
                     continue
-                if reason == "weak" and not state.members:
-                    self._begin_weakly(state, member)
+                if reason == "weak" and not state.estimators:
+                    self._begin_weakly(state, estimator)
                 weak = 0
                 if reason != "weak" and watcher is not None:
                     verdict = watcher.look(state)
@@ -127,47 +144,45 @@ class BoostingMixin(EnsembleInputMixin):
                     return reason
         return "n_estimators"
 
-    def _members_so_far(self):
-        """Return the members and their weights that a warm start goes on with."""
-        if not self.warm_start or not hasattr(self, "estimators_"):
-            return []
-        if self.n_estimators < len(self.estimators_):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must not be less than the "
-                f"{len(self.estimators_)} members that there are when warm_start=True."
-            )
-        return list(zip(self.estimators_, self.estimator_weights_, strict=True))
+    def _answers(self, state, estimator):
+        return state.fitter.fit(estimator, state.weights.mass)
 
-    def _replay(self, state, old):
-        """Take the members of an earlier fit again; return a reason to stop, or None."""
-        reason = None
-        for member, strength in old:
-            if not state.learner.knows(member):
-                raise ValueError(
-                    "warm_start needs the same features, and categories, as the fit before."
-                )
-            make_member(self.estimator_, state.rng)  # as many draws as before
-            state.skip()
-            reason = self._take(state, member, state.learner.answers(member), float(strength))
-            if reason == "weak" and not state.members:  # an ensemble of one, as it was before
-                self._begin_weakly(state, member)
-                return reason
+    def _take(self, state, estimator, answers, strength=None):
+        """Weigh a fitted estimator, and keep it or not; return a reason to stop, or None."""
+        strength, reason = self._weigh(state, answers, strength)
+        if strength is not None:
+            state.add(estimator, strength)
         return reason
 
-    def _keep(self, state, watcher):
-        """Set the attributes; with a validation those of the members up to the best round."""
-        last, self.validation_errors_ = len(state.members), None
-        if isinstance(watcher, Validation):
-            self.validation_errors_ = np.array(watcher.losses)
-            last += watcher.best - len(watcher.losses)
-        self.estimators_ = state.members[:last]
-        self.estimator_weights_ = np.array(state.strengths[:last])
-        self.estimator_errors_ = np.array(state.errors[:last])
+    def _replay(self, state):
+        """Take the estimators of an earlier fit again; return a reason to stop, or None."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            return None
+        if self.n_estimators < len(self.estimators_):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(self.estimators_)} when warm_start=True."
+            )
+        reason = None
+        for estimator, strength in zip(self.estimators_, self.estimator_weights_, strict=True):
+            if not state.fitter.knows(estimator):
+                raise ValueError(
+                    "X must have the same features, and categories, as in the previous fit when "
+                    "warm_start=True: set warm_start=False to fit anew."
+                )
+            make_base_estimator(self.estimator_, state.rng)  # as many draws as before
+            state.skip()
+            answers = state.fitter.answers(estimator)
+            reason = self._take(state, estimator, answers, float(strength))
+            if reason == "weak" and not state.estimators:  # an ensemble of one, as it was before
+                self._begin_weakly(state, estimator)
+                return reason
+        return reason
 
     def _prepare(self, X):
         """Return samples as the members take them."""
         check_is_fitted(self)
-        return read_samples(self, self.estimators_[0], X, reset=False)
+        return read_for(self, self.estimators_[0], X, reset=False)
 
     @property
     def feature_importances_(self):
@@ -205,22 +220,32 @@ class BoostingMixin(EnsembleInputMixin):
             yield metric(y, predicted, sample_weight=sample_weight)
 
 
+@dataclass
 class Rounds:
-    """What a boosting has come to."""
+    """What a boosting has come to: its base estimators, their weights and their errors.
 
-    def __init__(self, learner, weights, rng):
-        self.learner, self.weights, self.rng = learner, weights, rng
-        self.members, self.strengths, self.errors = [], [], []
-        self.error = np.nan  # of the member that was fitted last
+    ``fitter`` fits to the training samples, ``weights`` are those of the samples, and ``rng`` draws
+    the random states. ``error`` is that of the estimator that was fitted last, and ``certificates``
+    are those of a classifier.
+    """
 
-    def add(self, member, strength):
-        """Keep the member that was fitted last."""
-        self.members.append(member)
+    fitter: object
+    weights: object
+    rng: np.random.RandomState
+    certificates: object = None
+    estimators: list = field(default_factory=list)
+    strengths: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+    error: float = np.nan
+
+    def add(self, estimator, strength):
+        """Keep the estimator that was fitted last."""
+        self.estimators.append(estimator)
         self.strengths.append(strength)
         self.errors.append(self.error)
 
     def skip(self):
-        """Draw what a round draws beside the random states of its member."""
+        """Draw what a round draws beside the random states of its base estimator."""
 
 
 class Validation:

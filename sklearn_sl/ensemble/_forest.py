@@ -12,16 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._rows import as_columns
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, fit_context
 from sklearn_sl._threads import in_order
-from sklearn_sl.base import EstimatorMixin, class_factors, read_labels
-from sklearn_sl.ensemble._averaging import (
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.ensemble._averaged_targets import (
     AveragedClassesMixin,
     AveragedTargetsMixin,
-    AveragingMixin,
-    read_targets,
 )
-from sklearn_sl.ensemble._members import TreeMembers
+from sklearn_sl.ensemble._averaging import AveragingMixin
+from sklearn_sl.ensemble._base_estimators import ResampledTrees
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn_sl.tree._features import FeatureMixin
+from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
 
 TREE_PARAMS = (
@@ -39,7 +38,7 @@ TREE_PARAMS = (
 )
 
 
-class ForestMixin(FeatureMixin, AveragingMixin):
+class ForestMixin(AveragingMixin):
     """Trees that look at some of the features in each node."""
 
     _parameter_constraints = {
@@ -56,42 +55,12 @@ class ForestMixin(FeatureMixin, AveragingMixin):
         tags.input_tags.allow_nan = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
-        """Grow the forest.
+    _takes_several_outputs = True
 
-        Parameters
-        ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
-
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        if sp.issparse(y):
-            raise ValueError("sparse multilabel-indicator for y is not supported.")
-        return self._fit_members(X, y, sample_weight, oob_groups)
-
-    def _template(self):
-        return self._tree_class(**{name: getattr(self, name) for name in TREE_PARAMS})
-
-    def _gather_members(self, X, y, weight, used, fit_params):
-        return TreeMembers(
+    def _gather(self, X, y, weight, used, fit_params):
+        self.estimator_ = self._tree_class(**{name: getattr(self, name) for name in TREE_PARAMS})
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        return ResampledTrees(
             self.estimator_,
             X,
             y,
@@ -110,9 +79,14 @@ class ForestMixin(FeatureMixin, AveragingMixin):
         return self
 
     def _read_query(self, X):
-        return self._read_samples(X, reset=False)
+        return read_samples(self, X, reset=False)
 
     # ------------------------------------------------------------ what the trees tell
+
+    @property
+    def categories_(self):
+        """The categories of each feature, in the order of their codes; None for a number."""
+        return categories_of(self)
 
     @property
     def feature_importances_(self):
@@ -420,31 +394,49 @@ class RandomForestClassifier(
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _encode_targets(self, y):
-        y = self._encode_classes(read_targets(read_labels(y)))
-        self.n_outputs_ = len(self._class_names)
-        return y
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Training samples; NaN is a missing value.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
+            were not there.
+
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if sp.issparse(y):
+            raise ValueError("sparse multilabel-indicator for y is not supported.")
+        return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def _factors(self, y, weight):
         chosen = self.class_weight
         if chosen is None:
             return None
         names = as_columns(self._decode(y))
-        if names.shape[1] > 1 and isinstance(chosen, dict):
-            raise ValueError("For several outputs class_weight is a list of dicts, one for each.")
-        if not isinstance(chosen, list):
-            chosen = [chosen] * names.shape[1]
-        if len(chosen) != names.shape[1]:
-            raise ValueError(
-                f"class_weight must have one entry for each of {names.shape[1]} outputs."
-            )
-        subsample = [entry == "balanced_subsample" for entry in chosen]
-        chosen = ["balanced" if entry == "balanced_subsample" else entry for entry in chosen]
+        entries = chosen if isinstance(chosen, list) else [chosen]
+        subsample = [entry == "balanced_subsample" for entry in entries]
+        entries = ["balanced" if here else entry for entry, here in zip(entries, subsample)]
+        chosen = entries if isinstance(chosen, list) else entries[0]
 
         def factors(weight):
-            return np.prod(
-                [class_factors(entry, col, weight) for entry, col in zip(chosen, names.T)], axis=0
-            )
+            return class_weight_factors(chosen, names, weight)
 
         if all(subsample):
             return factors
@@ -513,6 +505,7 @@ class RandomForestClassifier(
             self.oob_decision_function_ = parts
 
 
+@peer.RandomForestRegressor.register
 class RandomForestRegressor(
     EstimatorMixin,
     AveragedTargetsMixin,
@@ -736,10 +729,36 @@ class RandomForestRegressor(
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
-    def _encode_targets(self, y):
-        y = self._encode_numbers(read_targets(y, dtype=np.float64))
-        self.n_outputs_ = self._n_targets or 1
-        return y
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Training samples; NaN is a missing value.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
+            were not there.
+
+        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
+            Groups of samples that belong together, such as the visits of one patient: a sample is
+            out of bag for a member only if the member drew no sample of its group. "duplicates"
+            are groups of samples with equal features, whatever their targets. By default every
+            sample, and every copy of it, is out of bag for itself.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if sp.issparse(y):
+            raise ValueError("sparse multilabel-indicator for y is not supported.")
+        return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def predict(self, X):
         """Predict the targets of samples.
@@ -769,8 +788,3 @@ class RandomForestRegressor(
             ],
             axis=0,
         )
-
-
-# Whoever asks scikit-learn for its forests, partial_dependence among them, gets ours too.
-peer.RandomForestClassifier.register(RandomForestClassifier)
-peer.RandomForestRegressor.register(RandomForestRegressor)

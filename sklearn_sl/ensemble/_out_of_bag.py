@@ -6,297 +6,187 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import (
-    clone,
     is_classifier,
 )
-from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklearn_sl._rows import row_hashes
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
-from sklearn_sl._sklearn import StrOptions
 from sklearn_sl._threads import in_order
 from sklearn_sl._warnings import warn
-from sklearn_sl.ensemble._packed_trees import features_of
+from sklearn_sl.ensemble._base_estimators import features_of, is_tree
 from sklearn_sl.ensemble._resampling import Resampling
-from sklearn_sl.ensemble._shared_trees import shares_columns
+
+# ---------------------------------------------------------------- at the end of a fit
 
 
-class OutOfBagMixin:
-    """The parameter ``oob_score``, and what can be learned from the rows that were not drawn.
-
-    A row of integer weight is so many copies, each of which is in the bag of a member or out of it.
-    """
-
-    _parameter_constraints = {
-        "oob_score": ["boolean", callable, StrOptions(set(get_scorer_names()))],
-    }
-    _out_of_bag_names = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_curve_")
-
-    # ------------------------------------------------------------ at the end of a fit
-
-    def _check_out_of_bag(self, resampling, y):
-        """Complain, before the members are fitted, if there will be no score."""
-        if not self.oob_score:
-            return
-        if not resampling.resamples:
-            raise ValueError(
-                "Out of bag estimation only available if bootstrap=True, or if max_samples leaves "
-                "rows out."
-            )
-        resampling.check_copies()
-        kind = type_of_target(y)
-        if (
-            is_classifier(self)
-            and kind == "multiclass-multioutput"
-            and not callable(self.oob_score)
-        ):
-            raise ValueError(
-                f"The type of target cannot be used to compute OOB estimates. Got {kind} while "
-                "only the following are supported: binary, multiclass, multilabel-indicator. A "
-                "callable oob_score may support it."
-            )
-
-    def _set_out_of_bag(self, resampling, X, y):
-        """Set the answers, the score and the curve of the rows that are out of bag."""
-        rows, weight = resampling.copy_rows(), resampling.copy_weight()
-        tally = Tally(self, y[rows], weight, resampling.size)
-        for copies, answers in self._out_of_bag_answers(resampling, X, rows):
-            tally.add(copies, answers)
-        self.oob_curve_ = tally.curve()
-        known = np.flatnonzero(tally.n_answers)
-        if len(known) < len(rows):
-            warn(
-                "Some inputs do not have OOB scores. This probably means too few estimators were "
-                "used to compute any reliable OOB estimates.",
-            )
-        means = tally.total[known] / tally.n_answers[known, None]
-        self._set_out_of_bag_answers(answers_of_rows(resampling, rows[known], means))
-        self.oob_score_ = np.nan
-        if len(known):
-            known_weight = None if weight is None else weight[known]
-            self.oob_score_ = self._out_of_bag_score(y[rows[known]], means, known_weight)
-
-    def _out_of_bag_answers(self, resampling, X, copy_rows):
-        """Yield the copies that are out of bag and the answers to them, for each member."""
-        same = {id(resampling): resampling}
-        for other in self._resamplings:
-            if other.fingerprint != resampling.fingerprint:
-                raise ValueError(
-                    "oob_score needs members that were all fitted to the same training set, but "
-                    "warm_start changed it."
-                )
-            if id(other) not in same:
-                same[id(other)] = resampling.drawing_like(other)
-
-        def ask(number):
-            copies = same[id(self._resamplings[number])].out_of_bag(self._seeds[number])
-            rows, place = np.unique(copy_rows[copies], return_inverse=True)
-            member, columns = self.estimators_[number], self._member_columns()[number]
-            return copies, self._answers_of(member, features_of(X[rows], columns))[place]
-
-        return self._for_members(ask)
-
-    def _for_members(self, work):
-        """Yield ``work(number)`` of all members in their order, worked on by threads."""
-        n_threads = min(effective_n_jobs(self.n_jobs), len(self.estimators_))
-        return in_order(lambda number, over: work(number), range(len(self.estimators_)), n_threads)
-
-    def _answers_of(self, member, X):
-        """Return the answers of one member of any kind."""
-        if shares_columns(member):
-            return self._node_answers(member).take(member.tree_._leaves(X), axis=0)
-        return self._answers(member, X)
-
-    def _out_of_bag_score(self, y, answers, weight):
-        y, predictions = self._decode(y), self._labels(answers)
-        if callable(self.oob_score):
-            return self.oob_score(y, predictions)
-        if isinstance(self.oob_score, str):
-            known = KnownRegressor(predictions)
-            if is_classifier(self):
-                known = KnownClassifier(predictions, self.classes_, probabilities=answers)
-            return score_of(get_scorer(self.oob_score), known, y, weight)
-        metric = accuracy_score if is_classifier(self) else r2_score
-        return metric(y, predictions, sample_weight=weight)
-
-    # ------------------------------------------------------------ how many members
-
-    def choose_n_estimators(self, rule="1se"):
-        """Return how many members suffice, by the out-of-bag losses of the first ones.
-
-        Parameters
-        ----------
-        rule : {"1se", "min"}, default="1se"
-            "min" is the smallest number of members of the least loss, "1se" the smallest number
-            whose loss is at most one standard error above the least.
-
-        Returns
-        -------
-        n_estimators : int
-            The number of members, for :meth:`truncate`.
-        """
-        check_is_fitted(self)
-        if rule not in ("1se", "min"):
-            raise ValueError(f'rule must be "1se" or "min", got {rule!r}.')
-        if not hasattr(self, "oob_curve_"):
-            raise ValueError("choose_n_estimators needs a fit with oob_score.")
-        curve = self.oob_curve_
-        if np.all(np.isnan(curve.loss)):
-            raise ValueError("No row is out of bag.")
-        best = int(np.nanargmin(curve.loss))
-        limit = curve.loss[best] + (curve.standard_error[best] if rule == "1se" else 0.0)
-        return int(curve.n_estimators[np.flatnonzero(curve.loss <= limit)[0]])
-
-    def truncate(self, n_estimators):
-        """Return the ensemble of the first members, without fitting anything.
-
-        Parameters
-        ----------
-        n_estimators : int
-            The number of members to keep.
-
-        Returns
-        -------
-        ensemble : estimator
-            A new fitted ensemble, which shares its members with this one; this one stays as it
-            is. It has the beginning of ``oob_curve_``, but neither ``oob_score_`` nor the
-            out-of-bag answers, which are those of all members.
-        """
-        check_is_fitted(self)
-        n_members = len(self.estimators_)
-        if not isinstance(n_estimators, Integral) or not 1 <= n_estimators <= n_members:
-            raise ValueError(
-                f"n_estimators must be an integer from 1 to {n_members}, got {n_estimators!r}."
-            )
-        shorter = clone(self).set_params(n_estimators=int(n_estimators))
-        fitted = {name: value for name, value in vars(self).items() if name not in vars(shorter)}
-        if n_estimators < n_members:
-            for name in self._out_of_bag_names[:-1]:
-                fitted.pop(name, None)
-        for name in ("estimators_", "estimators_features_", "_seeds", "_resamplings"):
-            if name in fitted:
-                fitted[name] = fitted[name][:n_estimators]
-        if "oob_curve_" in fitted:
-            fitted["oob_curve_"] = Bunch(
-                **{name: values[:n_estimators] for name, values in self.oob_curve_.items()}
-            )
-        vars(shorter).update(fitted)
-        shorter._packed = shorter._pack()
-        return shorter
-
-    # ------------------------------------------------------------ permutation importance
-
-    def oob_permutation_importance(
-        self, X, y, sample_weight=None, *, oob_groups=None, n_repeats=1, random_state=None
+def check_out_of_bag(ensemble, resampling, y):
+    """Complain, before the members are fitted, if there will be no score."""
+    if not resampling.resamples:
+        raise ValueError(
+            "Out of bag estimation only available if bootstrap=True, or if max_samples leaves "
+            "rows out."
+        )
+    resampling.check_copies()
+    kind = type_of_target(y)
+    if (
+        is_classifier(ensemble)
+        and kind == "multiclass-multioutput"
+        and not callable(ensemble.oob_score)
     ):
-        """Return by how much the members err more if a feature is permuted.
-
-        The values of a feature are permuted among the rows that are out of bag for a member;
-        Breiman's importance is the increase of the member's loss on them, the share of wrong
-        classes or the mean squared error, averaged over the members [1]_. Unlike the impurity
-        importance it does not favour features with many values, because it is measured on rows
-        that the member has not seen; and it costs no further fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples of the fit, in any order.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
-
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            The groups of the samples, as in :meth:`fit`.
-
-        n_repeats : int, default=1
-            The number of permutations of each feature for each member.
-
-        random_state : int, RandomState instance or None, default=None
-            The seed of the permutations.
-
-        Returns
-        -------
-        result : :class:`~sklearn.utils.Bunch`
-            ``importances`` of shape (n_features, n_estimators), NaN for a member that has no rows
-            out of bag, ``importances_mean`` and ``importances_std`` over the members.
-
-        References
-        ----------
-        .. [1] L. Breiman, "Random forests", Machine Learning, 45(1), 5-32, 2001.
-        """
-        check_is_fitted(self)
-        if not isinstance(n_repeats, Integral) or n_repeats < 1:
-            raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}.")
-        X, y, resampling = self._training_set_again(X, y, sample_weight, oob_groups)
-        copy_rows, weight = resampling.copy_rows(), resampling.copy_weight()
-        base = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        same = {id(own): resampling.drawing_like(own) for own in self._resamplings}
-
-        def ask(number):
-            copies = same[id(self._resamplings[number])].out_of_bag(self._seeds[number])
-            rows, rng = copy_rows[copies], np.random.default_rng([base, number])
-            rows_weight = None if weight is None else weight[copies]
-            return self._importances_of(
-                self.estimators_[number],
-                self._member_columns()[number],
-                X[rows],
-                y[rows],
-                rows_weight,
-                [rng.permutation(len(rows)) for _ in range(n_repeats)],
-            )
-
-        importances = np.stack(list(self._for_members(ask)), axis=1)
-        if np.all(np.isnan(importances)):
-            raise ValueError("No row is out of bag.")
-        return Bunch(
-            importances=importances,
-            importances_mean=np.nanmean(importances, axis=1),
-            importances_std=np.nanstd(importances, axis=1),
+        raise ValueError(
+            f"The type of target cannot be used to compute OOB estimates. Got {kind} while "
+            "only the following are supported: binary, multiclass, multilabel-indicator. A "
+            "callable oob_score may support it."
         )
 
-    def _training_set_again(self, X, y, sample_weight, oob_groups):
-        """Return the training set and its resampling, if it is the one of the fit."""
-        if not all(own.resamples for own in self._resamplings):
-            raise ValueError("There are no rows out of bag without resampling.")
-        groups = read_groups(oob_groups, y)
-        X, y, weight, used = self._remove_weightless(X, y, sample_weight)
-        X = self._read_query(X)
-        y = self._encode_again(y)
-        resampling = Resampling(row_hashes(X, y), weight, groups=group_codes(groups, X, used))
-        resampling.check_copies()
-        if any(own.fingerprint != resampling.fingerprint for own in self._resamplings):
+
+def set_out_of_bag(ensemble, resampling, X, y):
+    """Set the answers, the score and the curve of the rows that are out of bag."""
+    rows, weight = resampling.copy_rows(), resampling.copy_weight()
+    tally = Tally(ensemble, y[rows], weight, resampling.size)
+    for copies, answers in out_of_bag_answers(ensemble, resampling, X, rows):
+        tally.add(copies, answers)
+    ensemble.oob_curve_ = tally.curve()
+    known = np.flatnonzero(tally.n_answers)
+    if len(known) < len(rows):
+        warn(
+            "Some inputs do not have OOB scores. This probably means too few estimators were "
+            "used to compute any reliable OOB estimates.",
+        )
+    means = tally.total[known] / tally.n_answers[known, None]
+    ensemble._set_out_of_bag_answers(answers_of_rows(resampling, rows[known], means))
+    ensemble.oob_score_ = np.nan
+    if len(known):
+        known_weight = None if weight is None else weight[known]
+        ensemble.oob_score_ = out_of_bag_score(ensemble, y[rows[known]], means, known_weight)
+
+
+def out_of_bag_answers(ensemble, resampling, X, copy_rows):
+    """Yield the copies that are out of bag and the answers to them, for each member."""
+    same = {id(resampling): resampling}
+    for other in ensemble._resamplings:
+        if other.fingerprint != resampling.fingerprint:
             raise ValueError(
-                "X, y and sample_weight are not those of the fit: out of bag is a matter of the "
-                "training set."
+                "oob_score needs members that were all fitted to the same training set, but "
+                "warm_start changed it."
             )
-        return X, y, resampling
+        if id(other) not in same:
+            same[id(other)] = resampling.drawing_like(other)
 
-    def _importances_of(self, member, columns, X, y, weight, orders):
-        """Return the increase of the loss of a member by the permutation of each feature."""
-        importances = np.zeros(self.n_features_in_)
-        if not len(y):
-            return np.full(self.n_features_in_, np.nan)
+    def ask(number):
+        copies = same[id(ensemble._resamplings[number])].out_of_bag(ensemble._seeds[number])
+        rows, place = np.unique(copy_rows[copies], return_inverse=True)
+        member, columns = ensemble.estimators_[number], ensemble._member_columns()[number]
+        return copies, answers_of(ensemble, member, features_of(X[rows], columns))[place]
 
-        def loss(samples):
-            answers = self._answers_of(member, features_of(samples, columns))
-            return np.average(self._losses(y, answers), weights=weight)
+    return for_each_estimator(ensemble, ask)
 
-        before = loss(X)
-        for feature in used_features(member, columns):
-            losses = [loss(permuted(X, feature, order)) for order in orders]
-            importances[feature] = np.mean(losses) - before
-        return importances
+
+def for_each_estimator(ensemble, work):
+    """Yield ``work(number)`` of all members in their order, worked on by threads."""
+    n_threads = min(effective_n_jobs(ensemble.n_jobs), len(ensemble.estimators_))
+    return in_order(lambda number, over: work(number), range(len(ensemble.estimators_)), n_threads)
+
+
+def answers_of(ensemble, member, X):
+    """Return the answers of one member of any kind."""
+    if is_tree(member):
+        return ensemble._node_answers(member).take(member.tree_._leaves(X), axis=0)
+    return ensemble._answers(member, X)
+
+
+def out_of_bag_score(ensemble, y, answers, weight):
+    y, predictions = ensemble._decode(y), ensemble._labels(answers)
+    if callable(ensemble.oob_score):
+        return ensemble.oob_score(y, predictions)
+    if isinstance(ensemble.oob_score, str):
+        known = KnownRegressor(predictions)
+        if is_classifier(ensemble):
+            known = KnownClassifier(predictions, ensemble.classes_, probabilities=answers)
+        return score_of(get_scorer(ensemble.oob_score), known, y, weight)
+    metric = accuracy_score if is_classifier(ensemble) else r2_score
+    return metric(y, predictions, sample_weight=weight)
+
+
+# ---------------------------------------------------------------- permutation importance
+
+
+def permutation_importance(ensemble, X, y, sample_weight, oob_groups, n_repeats, random_state):
+    """Return by how much each base estimator errs more if a feature is permuted."""
+    if not isinstance(n_repeats, Integral) or n_repeats < 1:
+        raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}.")
+    X, y, resampling = training_set_again(ensemble, X, y, sample_weight, oob_groups)
+    copy_rows, weight = resampling.copy_rows(), resampling.copy_weight()
+    base = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    same = {id(own): resampling.drawing_like(own) for own in ensemble._resamplings}
+
+    def ask(number):
+        copies = same[id(ensemble._resamplings[number])].out_of_bag(ensemble._seeds[number])
+        rows, rng = copy_rows[copies], np.random.default_rng([base, number])
+        rows_weight = None if weight is None else weight[copies]
+        return importances_of(
+            ensemble,
+            ensemble.estimators_[number],
+            ensemble._member_columns()[number],
+            X[rows],
+            y[rows],
+            rows_weight,
+            [rng.permutation(len(rows)) for _ in range(n_repeats)],
+        )
+
+    importances = np.stack(list(for_each_estimator(ensemble, ask)), axis=1)
+    if np.all(np.isnan(importances)):
+        raise ValueError("No row is out of bag.")
+    return Bunch(
+        importances=importances,
+        importances_mean=np.nanmean(importances, axis=1),
+        importances_std=np.nanstd(importances, axis=1),
+    )
+
+
+def training_set_again(ensemble, X, y, sample_weight, oob_groups):
+    """Return the training set and its resampling, if it is the one of the fit."""
+    if not all(own.resamples for own in ensemble._resamplings):
+        raise ValueError("There are no rows out of bag without resampling.")
+    groups = None if oob_groups is None else read_groups(oob_groups, y)
+    X, y, weight, used = ensemble._remove_weightless(X, y, sample_weight)
+    X = ensemble._read_query(X)
+    y = ensemble._encode_again(y)
+    groups = None if groups is None else group_codes(groups, X, used)
+    resampling = Resampling(row_hashes(X, y), weight, groups=groups)
+    resampling.check_copies()
+    if any(own.fingerprint != resampling.fingerprint for own in ensemble._resamplings):
+        raise ValueError(
+            "X, y and sample_weight are not those of the fit: out of bag is a matter of the "
+            "training set."
+        )
+    return X, y, resampling
+
+
+def importances_of(ensemble, member, columns, X, y, weight, orders):
+    """Return the increase of the loss of a member by the permutation of each feature."""
+    importances = np.zeros(ensemble.n_features_in_)
+    if not len(y):
+        return np.full(ensemble.n_features_in_, np.nan)
+
+    def loss(samples):
+        answers = answers_of(ensemble, member, features_of(samples, columns))
+        return np.average(ensemble._losses(y, answers), weights=weight)
+
+    before = loss(X)
+    for feature in used_features(member, columns):
+        losses = [loss(permuted(X, feature, order)) for order in orders]
+        importances[feature] = np.mean(losses) - before
+    return importances
 
 
 def read_groups(groups, y):
-    """Return validated groups: None, "duplicates", or the group of each row as a code."""
-    if groups is None or (isinstance(groups, str) and groups == "duplicates"):
+    """Return validated groups: "duplicates", or the group of each row as a code."""
+    if isinstance(groups, str) and groups == "duplicates":
         return groups
     if isinstance(groups, str):
         raise ValueError(f'oob_groups must be an array or "duplicates", got {groups!r}.')
@@ -307,8 +197,6 @@ def read_groups(groups, y):
 
 def group_codes(groups, X, used):
     """Return the groups of the rows that are used; duplicates are rows with equal features."""
-    if groups is None:
-        return None
     if isinstance(groups, str):
         groups = row_hashes(X)
     elif used is not None:
@@ -330,7 +218,7 @@ def answers_of_rows(resampling, rows, answers):
 
 def used_features(member, columns):
     """Return the features that the answers of a member can depend on."""
-    if shares_columns(member):
+    if is_tree(member):
         tree = member.tree_
         split = tree.feature[tree.children_left >= 0]
         columns = columns[np.union1d(split, tree.surrogates["feature"])]

@@ -3,10 +3,10 @@
 import operator
 
 import numpy as np
-import scipy.sparse as sp
 
 from sklearn_sl._threads import in_order
 from sklearn_sl.ensemble import _descents
+from sklearn_sl.ensemble._base_estimators import features_of
 
 # Descents of a sample in a tree that a thread makes before it looks up: some hundredths of a
 # second.
@@ -44,7 +44,7 @@ class PackedTrees:
         if not all(tree._simple for tree in trees):
             self.tables = tables
             return
-        sizes = np.array([tree.node_count for tree in trees])
+        sizes = np.array([len(tree.children_left) for tree in trees])
         # A node more for each tree, so that siblings begin at even places.
         self.roots = np.concatenate([[0], np.cumsum(sizes + 1)[:-1]])
         # Each inner node has two children.
@@ -55,7 +55,8 @@ class PackedTrees:
             self._pack(number, tree, table)
 
     def _pack(self, number, tree, table):
-        leaf_nodes = np.empty((tree.node_count + 1) // 2, dtype=np.int32)
+        n_nodes = len(tree.children_left)
+        leaf_nodes = np.empty((n_nodes + 1) // 2, dtype=np.int32)
         begin, first = self.roots[number], self.first_leaves[number]
         n_leaves = _descents.pack(
             *(
@@ -65,9 +66,9 @@ class PackedTrees:
             tree.threshold,
             np.ascontiguousarray(tree.missing_go_to_left, dtype=np.uint8),
             np.ascontiguousarray(self.columns[number], dtype=np.int64),
-            self.nodes[begin : begin + tree.node_count + 1],
+            self.nodes[begin : begin + n_nodes + 1],
             leaf_nodes,
-            np.empty((tree.node_count + 1, 2), dtype=np.int64),
+            np.empty((n_nodes + 1, 2), dtype=np.int64),
         )
         self.answers[first : first + n_leaves] = table[leaf_nodes]
 
@@ -122,15 +123,3 @@ def last_column(tree, columns):
 def slices(n, step):
     """Return the slices of so many things, ``step`` at a time."""
     return [slice(start, start + step) for start in range(0, n, max(step, 1))]
-
-
-def is_all(columns, X):
-    """Return whether these are all columns of a matrix, in their order."""
-    return np.array_equal(columns, np.arange(X.shape[1]))
-
-
-def features_of(X, columns):
-    """Return these columns of a matrix, itself if they are all of them."""
-    if is_all(columns, X):
-        return X
-    return X[:, columns] if sp.issparse(X) else np.ascontiguousarray(X[:, columns])

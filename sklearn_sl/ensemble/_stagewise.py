@@ -1,30 +1,31 @@
 """Forward stagewise additive models."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._rows import n_rows
 from sklearn_sl._sklearn import HasMethods, Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.ensemble._boosting import EnsembleInputMixin, n_rows
-from sklearn_sl.ensemble._weak_learners import (
+from sklearn_sl.ensemble._base_estimators import (
     class_codes,
-    class_learner,
-    make_member,
-    number_learner,
-    numbers,
-    read_samples,
+    class_fitter,
+    make_base_estimator,
+    number_fitter,
+    predicted_numbers,
+    read_for,
 )
+from sklearn_sl.ensemble._boosting import BoostedInputMixin
 from sklearn_sl.ensemble._weights import exact_sum, masses, own_weights
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -149,7 +150,7 @@ class Stages:
         self.losses.append(loss)
 
 
-class StagewiseMixin(EnsembleInputMixin):
+class StagewiseMixin(BoostedInputMixin):
     """The parameters of an additive model."""
 
     _parameter_constraints = {
@@ -160,10 +161,6 @@ class StagewiseMixin(EnsembleInputMixin):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
-
-    def _check_members(self):
-        if not has_fit_parameter(self.estimator_, "sample_weight"):
-            raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
 
     def _step(self, stages, step, unbounded):
         """Return the coefficient for a step of the line search; the last one if it is infinite."""
@@ -334,36 +331,32 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         """
         X, y, weight, _ = self._read_training_set(X, y, sample_weight)
         check_classification_targets(y)
-        self.estimator_ = self._resolve()
-        self._check_members()
         self.classes_, codes = np.unique(y, return_inverse=True)
         own, total = own_weights(weight, len(y))
         rng = check_random_state(self.random_state)
         positives = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-        learner = self._learner(X, codes == positives[0])
-        try:
-            with Progress(self, name="stage", total=None) as progress:
-                fits = [
-                    self._fit_signs(learner, codes == k, own, total, rng, progress)
-                    for k in positives
-                ]
-        finally:
-            learner.close()
+        with (
+            self._fitter(X, codes == positives[0]) as fitter,
+            Progress(self, name="stage", total=None) as progress,
+        ):
+            fits = [
+                self._fit_signs(fitter, codes == k, own, total, rng, progress) for k in positives
+            ]
         self.estimators_ = [stages.members for stages in fits]
         self.estimator_weights_ = [np.array(stages.coefficients) for stages in fits]
         self.losses_ = [np.array(stages.losses) for stages in fits]
         self.stop_reasons_ = [stages.reason for stages in fits]
         return self
 
-    def _learner(self, X, is_positive):
-        n_threads = effective_n_jobs(self.n_jobs)
+    def _fitter(self, X, is_positive):
+        """Return a context with what fits the base estimators to signs."""
         if is_regressor(self.estimator_):
             y = np.where(is_positive, 1.0, -1.0)
-            return number_learner(self.estimator_, X, y, n_threads)
+            return nullcontext(number_fitter(self.estimator_, X, y, self.n_jobs))
         codes = is_positive.astype(np.intp)
-        return class_learner(self.estimator_, X, SIGNS[codes], SIGNS, codes, n_threads)
+        return class_fitter(self.estimator_, X, SIGNS[codes], SIGNS, codes, self.n_jobs)
 
-    def _fit_signs(self, learner, is_positive, own, total, rng, progress):
+    def _fit_signs(self, fitter, is_positive, own, total, rng, progress):
         """Return the additive model of one class against the rest."""
         signs = np.where(is_positive, 1.0, -1.0)
         weight = np.full(len(signs), 1 / total) if own is None else own / total
@@ -373,10 +366,10 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
                 stages.reason = "callback"
                 break
             with progress.step():
-                self._stage(stages, learner, signs, own, weight, rng)
+                self._stage(stages, fitter, signs, own, weight, rng)
         return stages
 
-    def _stage(self, stages, learner, signs, own, weight, rng):
+    def _stage(self, stages, fitter, signs, own, weight, rng):
         """Add a member, or find a reason to stop."""
         loss = LOSSES[self.loss]
         margins = signs * stages.values
@@ -386,12 +379,12 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
             return
         size = np.abs(pull)
         scale = exact_sum(size if own is None else size * own)
-        member = make_member(self.estimator_, rng)
+        member = make_base_estimator(self.estimator_, rng)
         if is_regressor(self.estimator_):
-            answers = learner.fit(member, own, pull)
+            answers = fitter.fit(member, own, pull)
         else:
             mass, _ = masses(size / scale, own, fewest=1 if self.loss == "exponential" else 0)
-            codes = learner.fit(member, mass, (pull > 0).astype(np.intp))
+            codes = fitter.fit(member, mass, (pull > 0).astype(np.intp))
             answers = SIGNS[codes].astype(np.float64)
         step = 0.0
         if exact_sum(weight * pull * answers) > 0:
@@ -425,11 +418,11 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
     def _prepare(self, X):
         check_is_fitted(self)
-        return read_samples(self, self.estimators_[0][0], X, reset=False)
+        return read_for(self, self.estimators_[0][0], X, reset=False)
 
     def _answers(self, member, X):
         if is_regressor(member):
-            return numbers(member, X)
+            return predicted_numbers(member, X)
         return SIGNS[class_codes(member, X, SIGNS)]
 
     def _decision(self, values):
@@ -654,15 +647,13 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         """
         X, y, weight, _ = self._read_training_set(X, y, sample_weight)
         y = y.astype(np.float64)
-        self.estimator_ = self._resolve()
-        self._check_members()
         own, total = own_weights(weight, len(y))
         share = np.full(len(y), 1 / total) if own is None else own / total
         if self.loss == "square":
             self.intercept_ = float(exact_sum(share * (y - y[0])) + y[0])
         else:
             self.intercept_ = kink_of_least_loss(y, share)
-        learner = number_learner(self.estimator_, X, y, effective_n_jobs(self.n_jobs))
+        fitter = number_fitter(self.estimator_, X, y, self.n_jobs)
         rng = check_random_state(self.random_state)
         stages = Stages(np.full(len(y), self.intercept_))
         with Progress(self, name="stage", total=self.n_estimators) as progress:
@@ -671,7 +662,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
                     stages.reason = "callback"
                     break
                 with progress.step():
-                    self._stage(stages, learner, y, own, share, rng)
+                    self._stage(stages, fitter, y, own, share, rng)
         self.estimators_, self.stop_reason_ = stages.members, stages.reason
         self.estimator_weights_ = np.array(stages.coefficients)
         self.losses_ = np.array(stages.losses)
@@ -681,12 +672,12 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         sizes = residuals**2 if self.loss == "square" else np.abs(residuals)
         return exact_sum(weight * sizes)
 
-    def _stage(self, stages, learner, y, own, weight, rng):
+    def _stage(self, stages, fitter, y, own, weight, rng):
         """Add a member, or find a reason to stop."""
         residuals = y - stages.values
         pull = residuals if self.loss == "square" else np.sign(residuals)
-        member = make_member(self.estimator_, rng)
-        answers = learner.fit(member, own, pull)
+        member = make_base_estimator(self.estimator_, rng)
+        answers = fitter.fit(member, own, pull)
         if not exact_sum(weight * pull * answers) > 0:
             stages.reason = "weak" if residuals.any() else "perfect"
             if not stages.members:  # a member must be there, if only to say nothing
@@ -706,7 +697,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
     def _prepare(self, X):
         check_is_fitted(self)
-        return read_samples(self, self.estimators_[0], X, reset=False)
+        return read_for(self, self.estimators_[0], X, reset=False)
 
     def staged_predict(self, X):
         """Yield the predictions after each stage.
@@ -724,7 +715,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         X = self._prepare(X)
         values = np.full(n_rows(X), self.intercept_)
         for member, coefficient in zip(self.estimators_, self.estimator_weights_, strict=True):
-            values += coefficient * numbers(member, X)
+            values += coefficient * predicted_numbers(member, X)
             yield values.copy()
 
     def predict(self, X):

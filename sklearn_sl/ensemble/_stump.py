@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin, read_labels
-from sklearn_sl.ensemble import _stumps
-from sklearn_sl.ensemble._weights import BoostedWeights, weight_of
-from sklearn_sl.tree._columns import SortedColumns
+from sklearn_sl.ensemble import _rounds, _stumps
+from sklearn_sl.ensemble._weights import BoostedWeights
+from sklearn_sl.tree._growing import keep_tree
+from sklearn_sl.tree._training_set import Target, TrainingSet, same_categories
+from sklearn_sl.tree._tree import tree_of_one_split
 
 NUMBERS = {"dtype": np.float64, "order": "C"}
 
@@ -37,10 +39,10 @@ class Found:
 class StumpSearch:
     """Finds the best stump under given masses of the samples, on columns that are sorted once."""
 
-    def __init__(self, columns):
-        self.X, self.cells = columns.X, columns.cells
-        self.n_rows, self.n_features = columns.X.shape
-        self.stumps = _stumps.Stumps(columns.cells)
+    def __init__(self, training_set):
+        self.X, self.cells = training_set.X, training_set.cells
+        self.n_rows, self.n_features = self.X.shape
+        self.stumps = _stumps.Stumps(self.cells)
 
     def best(self, codes, mass, by_error, together=None):
         """Return the best stump of two classes, by the weighted error or by the Gini impurity.
@@ -50,7 +52,7 @@ class StumpSearch:
         """
         is_second = codes == 1
         signed = np.where(is_second, mass, -mass)
-        second = weight_of(mass, is_second)
+        second = _rounds.weight_of(mass, is_second.view(np.uint8))
         total = np.array([mass.sum() - second, second])
 
         def search(features):
@@ -100,6 +102,101 @@ class StumpSearch:
         else:
             self.stumps.sides(found.feature, found.n_left, *found.codes, codes)
         return codes
+
+
+# ---------------------------------------------------------------- stumps of a boosting
+
+
+class StumpFitter:
+    """Samples of two classes that stumps of either kind are fitted to, again and again.
+
+    ``helpers`` are threads that search some of the features.
+    """
+
+    def __init__(self, training_set, classes, codes, helpers=()):
+        self.training_set, self.classes, self.codes = training_set, classes, codes
+        self.X, self.search, self.helpers = training_set.X, StumpSearch(training_set), helpers
+        n_features = self.X.shape[1]
+        self.parts = np.array_split(np.arange(n_features), min(1 + len(helpers), n_features))
+
+    def fit(self, stump, weight, target=None):
+        """Fit a stump; return its answers to the training samples, as codes."""
+        codes = self.codes if target is None else target
+        found = self.search.best(codes, weight, self.by_error, self._search_parts)
+        self._settle(stump, weight, found)
+        return self.search.sides(found)
+
+    def _search_parts(self, search):
+        """Return ``search(part)`` of all parts of the features, side by side."""
+        first, *rest = self.parts
+        others = [self.helpers.submit(search, part) for part in rest]
+        return [search(first), *(other.result() for other in others)]
+
+    def answers(self, stump):
+        """Return what a fitted stump answers to the training samples."""
+        return stump._codes(self.X)
+
+
+class ErrorStumpFitter(StumpFitter):
+    """Samples for :class:`DecisionStump`."""
+
+    by_error = True
+
+    def _settle(self, stump, weight, found):
+        right = sum(
+            side[code]
+            for side, code in zip((found.left, found.total - found.left), found.codes, strict=True)
+        )
+        stump._settle(found, self.classes)
+        stump.n_features_in_ = self.X.shape[1]
+        stump.error_ = 1 - right / found.total.sum()
+        stump.edge_ = 0.5 - stump.error_
+
+    def knows(self, stump):
+        """Return whether a stump of an earlier fit has learned the same features."""
+        return stump.n_features_in_ == self.X.shape[1]
+
+
+class GiniStumpFitter(StumpFitter):
+    """Samples for trees with one split."""
+
+    by_error = False
+
+    def _settle(self, tree, weight, found):
+        """Let a tree be the stump that was found."""
+        learned = {"classes_": self.classes, "n_classes_": len(self.classes), "_cost": None}
+        n_classes = np.array([len(self.classes)], dtype=np.intp)
+        target = Target(self.codes[:, None], weight, n_classes=n_classes, learned=learned)
+        grown = tree_of_one_split(found, target, self.X.shape[1], tree.risk)
+        keep_tree(tree, self.training_set, target, grown)
+
+    def knows(self, tree):
+        """Return whether a tree of an earlier fit has learned the same features."""
+        return tree.n_features_in_ == self.X.shape[1] and same_categories(
+            tree, self.training_set.reader
+        )
+
+
+def is_stump(tree, training_set):
+    """Return whether trees are two leaves, found by the Gini impurity among all stumps."""
+    return (
+        not training_set.has_missing
+        and not training_set.n_categories.any()
+        and (tree.max_depth == 1 or tree.max_leaf_nodes == 2)
+        and tree.criterion == "gini"
+        and tree.splitter == "best"
+        and tree.max_features is None
+        and tree.min_samples_split == 2
+        and tree.min_samples_leaf == 1
+        and tree.min_weight_fraction_leaf == 0
+        and tree.min_impurity_decrease == 0
+        and tree.ccp_alpha == 0
+        and tree.surrogates == tree.competitors == 0
+        and tree.class_weight is tree.priors is tree.cost_matrix is None
+    )
+
+
+# ---------------------------------------------------------------- the estimator
 
 
 class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -205,7 +302,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         classes, codes = np.unique(y, return_inverse=True)
         weights = BoostedWeights(weight, len(y))
-        search = StumpSearch(sorted_columns(X, effective_n_jobs(self.n_jobs)))
+        search = StumpSearch(TrainingSet(X, n_threads=effective_n_jobs(self.n_jobs)))
         if len(classes) == 2:
             found = search.best(codes, weights.mass, by_error=True)
         else:
@@ -247,8 +344,3 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **NUMBERS)
         return self.classes_.take(self._codes(X))
-
-
-def sorted_columns(X, n_threads=1):
-    """Return numbers with their columns sorted."""
-    return SortedColumns(X, np.zeros(X.shape[1], dtype=np.int32), n_threads)

@@ -432,3 +432,24 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.classes_[self._codes(read_strings(X))]
+
+
+class SubstringFitter:
+    """Strings that :class:`SubstringStump` is fitted to, again and again."""
+
+    def __init__(self, X, classes, codes):
+        self.X, self.classes, self.codes, self.order = X, classes, codes, SubstringOrder(X)
+
+    def fit(self, stump, weight, target=None):
+        """Fit a stump; return its answers to the training samples, as codes."""
+        codes = self.codes if target is None else target
+        stump._fit_shared(self.order, self.classes, codes, weight)
+        return self.answers(stump)
+
+    def answers(self, stump):
+        """Return what a fitted stump answers to the training samples."""
+        return stump._codes_on(self.order)
+
+    def knows(self, stump):
+        """Return whether a stump of an earlier fit fits to these samples: it has no features."""
+        return True

@@ -46,7 +46,7 @@ class BoostedWeights:
 
     def share(self, chosen):
         """Return the share of the mass of the samples that a mask chooses."""
-        return weight_of(self.mass, chosen) / self.total
+        return _rounds.weight_of(self.mass, chosen.view(np.uint8)) / self.total
 
     def multiply(self, power, strength, error):
         """Multiply weights by ``exp(strength * power)`` and norm them.
@@ -72,11 +72,6 @@ def masses(factor, own, fewest=0):
     mass = np.empty(len(factor))
     total = _rounds.set_mass(factor, np.empty(0) if own is None else own, UNITS, fewest, mass)
     return mass, total
-
-
-def weight_of(mass, chosen):
-    """Return the sum of the masses that a mask chooses."""
-    return _rounds.weight_of(mass, chosen.view(np.uint8))
 
 
 def own_weights(sample_weight, n_samples):

@@ -1,48 +1,23 @@
-"""What the trees of the package share: parameters, growing, pruning, predicting."""
+"""What can be asked of the trees of the package: predictions, pruning, export."""
 
-import math
 from numbers import Integral, Real
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils import Bunch, check_random_state, metadata_routing
+from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_sl._sklearn import (
-    Interval,
-    Progress,
-    RealNotInt,
-    StrOptions,
-    check_sample_weight,
-    make_sklearn_tree,
-)
-from sklearn_sl.tree._columns import SortedColumns
-from sklearn_sl.tree._features import FeatureMixin
-from sklearn_sl.tree._growing import CRITERIA, Field, Rules, grow
+from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_tree
 from sklearn_sl.tree._path import pruning_path
-from sklearn_sl.tree._tree import make_tree, set_risk
-
-NO_LIMIT = 2**31 - 1
-# What it costs to sort a column of a node, in columns that are kept sorted.
-SORTING = 6
+from sklearn_sl.tree._training_set import categories_of, read_samples
 
 
-class TreeMixin(FeatureMixin):
-    """The parameters of a tree and its methods.
+class TreeMixin:
+    """The parameters of a tree, and what can be asked of it once it is fitted.
 
-    Hooks: ``_read_targets`` and ``_encode`` return a :class:`Target`, ``_losses_of_nodes(tree,
-    target)`` what each node would add to the risk as a leaf, ``_answers(tree)`` what it would
-    predict.
+    Hook: ``_answers(tree)`` returns what each node of a tree predicts.
     """
-
-    # Whether chance decides between equal splits, not the order of the features: for forests, whose
-    # trees would be wrong in the same way.
-    _random_order = False
-
-    # Whether the least numbers of samples count them by their weights, which are integers: where
-    # weights stand for samples that were drawn several times.
-    _count_weight = False
 
     # Not something to be passed around in a pipeline.
     __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
@@ -74,142 +49,6 @@ class TreeMixin(FeatureMixin):
         "n_jobs": [Integral, None],
     }
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    # ------------------------------------------------------------ growing
-
-    def _read_training_set(self, X, y, sample_weight):
-        """Return samples, targets and weights, of the samples of positive weight only."""
-        X = self._read_samples(X, reset=True)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = self._read_targets(y, len(X))
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight is None or weight.all():
-            return X, y, weight
-        used = np.flatnonzero(weight)
-        return X[used], y[used], weight[used]
-
-    def _fit_tree(self, X, y, sample_weight, *, reuse=True):
-        """Return columns, target and the tree grown on them, which may use up the columns."""
-        if getattr(self, "monotonic_cst", None) is not None:
-            raise ValueError(
-                "monotonic_cst is not supported: use the trees of scikit-learn for constraints."
-            )
-        X, y, weight = self._read_training_set(X, y, sample_weight)
-        target = self._encode(y, weight)
-        columns = SortedColumns(X, self._n_categories(), self._n_threads)
-        with Progress(self, name="slice", total=None) as progress:
-
-            def watch(done):
-                with progress.step({"share_of_samples_in_leaves": done}):
-                    pass
-                return progress.stop
-
-            tree = self._plant(columns, target, n_threads=self._n_threads, watch=watch, reuse=reuse)
-        return columns, target, tree
-
-    def _plant(self, columns, target, **how):
-        """Return a tree grown on columns that were sorted before; ``how`` is for ``_grow``."""
-        self.n_outputs_ = target.values.shape[1]
-        self.max_features_ = self._count_features(columns.X.shape[1])
-        self._seed = self._draw_seed(columns.X.shape[1])
-        return self._grow(columns, target, **how)
-
-    def _sorts_on_demand(self, n_features):
-        """Return whether it is faster to sort what a node looks at than to keep all sorted."""
-        looked_at = self._count_features(n_features)
-        return not self.surrogates and SORTING * looked_at < n_features
-
-    def _draw_seed(self, n_features):
-        """Return the number that all random choices of the fit follow from, those of folds too."""
-        if self.splitter == "best" and self.max_features_ >= n_features and not self._random_order:
-            return 0
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    @property
-    def _n_threads(self):
-        return effective_n_jobs(self.n_jobs)
-
-    def _grow(self, columns, target, *, times=None, n_threads=1, watch=None, reuse=False):
-        """Return a tree with its risks; row ``i`` of the training set counts ``times[i]`` times."""
-        weight, own, share = target.weight, target.own, 1.0
-        n_features = columns.X.shape[1]
-        if times is not None:
-            weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
-            share = np.average(times, weights=target.own)
-        field = Field(
-            columns,
-            target.values,
-            target.n_classes,
-            weight,
-            own_weight=own,
-            entropy=CRITERIA[self.criterion] == CRITERIA["entropy"],
-            reuse=reuse,
-            on_demand=self._sorts_on_demand(n_features),
-        )
-        rules = self._rules(len(field.rows), field.total_weight, n_features)
-        grown = grow(field, rules, seed=self._seed, n_threads=n_threads, watch=watch)
-        tree = make_tree(
-            grown,
-            field,
-            n_classes=target.n_classes,
-            preorder=not rules.best_first,
-            n_competitors=self.competitors,
-        )
-        self._restore_shares(tree, target)
-        set_risk(tree, self._losses_of_nodes(tree, target) / (share * target.mass))
-        return tree
-
-    def _restore_shares(self, tree, target):
-        """Let values and masses be those of the classes, not what the splits saw of them."""
-
-    def _rules(self, n_samples, total_weight, n_features):
-        """Return the parameters as numbers."""
-        if self._count_weight:
-            n_samples = total_weight
-        min_leaf, min_split = (
-            value if isinstance(value, Integral) else math.ceil(value * n_samples)
-            for value in (self.min_samples_leaf, self.min_samples_split)
-        )
-        min_weights = self.min_weight_fraction_leaf * total_weight, 0.0
-        if self._count_weight:
-            min_weights = max(min_weights[0], float(min_leaf)), float(min_split)
-            min_leaf, min_split = 1, 2
-        return Rules(
-            criterion=CRITERIA[self.criterion],
-            random_thresholds=self.splitter == "random",
-            random_order=self._random_order,
-            best_first=self.max_leaf_nodes is not None,
-            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
-            min_samples_split=max(2, min_split, 2 * min_leaf),
-            min_samples_leaf=min_leaf,
-            min_weight_leaf=min_weights[0],
-            min_weight_split=min_weights[1],
-            max_features=min(self.max_features_, n_features),
-            max_leaf_nodes=self.max_leaf_nodes or 0,
-            min_impurity_decrease=self.min_impurity_decrease,
-            competitors=self.competitors,
-            surrogates=self.surrogates,
-        )
-
-    def _count_features(self, n_features):
-        """Return how many features a node looks at."""
-        if self.max_features is None:
-            return n_features
-        if self.max_features == "sqrt":
-            return max(1, int(np.sqrt(n_features)))
-        if self.max_features == "log2":
-            return max(1, int(np.log2(n_features)))
-        if isinstance(self.max_features, Integral):
-            return self.max_features
-        return max(1, int(self.max_features * n_features))
-
     # ------------------------------------------------------------ what a fitted tree tells
 
     def get_depth(self):
@@ -233,6 +72,11 @@ class TreeMixin(FeatureMixin):
         """
         check_is_fitted(self)
         return self.tree_.n_leaves
+
+    @property
+    def categories_(self):
+        """The categories of each feature, in the order of their codes; None for a number."""
+        return categories_of(self)
 
     @property
     def feature_importances_(self):
@@ -276,7 +120,7 @@ class TreeMixin(FeatureMixin):
             The leaves as nodes of ``tree_``.
         """
         check_is_fitted(self)
-        return self.tree_.apply(self._query(X, check_input), self._n_threads)
+        return self.tree_.apply(self._query(X, check_input), effective_n_jobs(self.n_jobs))
 
     def decision_path(self, X, check_input=True):
         """Return the nodes that each sample passes.
@@ -295,12 +139,12 @@ class TreeMixin(FeatureMixin):
             Ones, in CSR format, where a sample passes a node.
         """
         check_is_fitted(self)
-        return self.tree_.decision_path(self._query(X, check_input), self._n_threads)
+        return self.tree_.decision_path(self._query(X, check_input), effective_n_jobs(self.n_jobs))
 
     def _query(self, X, check_input=True):
         """Return samples to be sent down the tree."""
         if check_input:
-            return self._read_samples(X, reset=False)
+            return read_samples(self, X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)  # counts the features
         return np.ascontiguousarray(X, dtype=np.float64)
 
@@ -321,7 +165,7 @@ class TreeMixin(FeatureMixin):
             The classes or means of their leaves.
         """
         check_is_fitted(self)
-        leaves = self.tree_._leaves(self._query(X, check_input), self._n_threads)
+        leaves = self.tree_._leaves(self._query(X, check_input), effective_n_jobs(self.n_jobs))
         return self._answers(self.tree_).take(leaves, axis=0)
 
     # ------------------------------------------------------------ pruning
@@ -447,18 +291,3 @@ class TreeMixin(FeatureMixin):
                 setattr(model, name, getattr(self, name))
         model.tree_ = make_sklearn_tree(tree)
         return model
-
-
-class Target:
-    """Targets as numbers, and how rows count.
-
-    ``values`` are targets, or classes as codes where there are ``n_classes``. A row counts by its
-    ``own`` weight, by ``counted`` where its class counts too, and by ``weight`` in the search for
-    splits; None is one. ``mass`` is the sum of ``counted``.
-    """
-
-    def __init__(self, values, own, *, n_classes=None, counted=None, weight=None, cost=None):
-        self.values, self.own, self.n_classes, self.cost = values, own, n_classes, cost
-        self.counted = own if counted is None else counted
-        self.weight = self.counted if weight is None else weight
-        self.mass = float(len(values) if self.counted is None else self.counted.sum())

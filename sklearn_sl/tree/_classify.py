@@ -3,19 +3,22 @@
 from numbers import Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn import tree as peer
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils import metadata_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
-from sklearn_sl.base import EstimatorMixin, class_factors, read_labels
-from sklearn_sl.tree._base import Target, TreeMixin
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.tree._base import TreeMixin
+from sklearn_sl.tree._growing import fit_alone
+from sklearn_sl.tree._training_set import read_classification
+from sklearn_sl.tree._tree import node_labels
 
 
 class ClassificationTreeMixin(TreeMixin):
-    """Classes as targets: their encoding, weights, costs and shares."""
+    """Classes as targets: parameters, and what the nodes say of them."""
 
     _sklearn_class = peer.DecisionTreeClassifier
     # Not something to be passed around in a pipeline.
@@ -31,104 +34,9 @@ class ClassificationTreeMixin(TreeMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_label = True
         return tags
-
-    def _read_targets(self, y, n_samples):
-        y = check_array(read_labels(y), ensure_2d=False, dtype=None, input_name="y")
-        check_classification_targets(y)
-        y = y.reshape(len(y), -1)
-        check_consistent_length(y, np.empty(n_samples))
-        return y
-
-    def _encode(self, y, weight):
-        """Return the classes as codes, with the weights that the splits see."""
-        found = [np.unique(column, return_inverse=True) for column in y.T]
-        classes = [names for names, _ in found]
-        codes = np.stack([code for _, code in found], axis=1).astype(np.int32)
-        n_classes = np.array([len(names) for names in classes], dtype=np.intp)
-        single = len(classes) == 1
-        self.classes_ = classes[0] if single else classes
-        self.n_classes_ = int(n_classes[0]) if single else n_classes
-        if not single and (self.priors is not None or self.cost_matrix is not None):
-            raise ValueError("priors and cost_matrix are for a single output.")
-        factor = self._class_factors(y, codes, classes, weight)
-        counted = weight if factor is None else times(factor, weight)
-        self._cost = self._check_cost(int(n_classes[0]))
-        if self._cost is None:
-            return Target(codes, weight, n_classes=n_classes, counted=counted)
-        # The altered priors of CART: a class counts by what its mistakes cost.
-        price = self._cost.sum(axis=1)[codes[:, 0]]
-        seen = times(price if factor is None else price * factor, weight)
-        return Target(
-            codes, weight, n_classes=n_classes, counted=counted, weight=seen, cost=self._cost
-        )
-
-    def _class_factors(self, y, codes, classes, weight):
-        """Return the factor of each row by class weights or priors; None for ones."""
-        if self.class_weight is not None and self.priors is not None:
-            raise ValueError("class_weight and priors exclude each other.")
-        if self.priors is not None:
-            return self._prior_factors(codes[:, 0], classes[0], weight)
-        if self.class_weight is None:
-            return None
-        chosen = self.class_weight
-        if len(classes) == 1:
-            return class_factors(chosen, y[:, 0], weight)
-        if isinstance(chosen, dict):
-            raise ValueError("For several outputs class_weight is a list of dicts, one for each.")
-        if isinstance(chosen, str):
-            chosen = [chosen] * len(classes)
-        if len(chosen) != len(classes):
-            raise ValueError(
-                f"class_weight must have one entry for each of {len(classes)} outputs."
-            )
-        return np.prod([class_factors(c, col, weight) for c, col in zip(chosen, y.T)], axis=0)
-
-    def _prior_factors(self, codes, classes, weight):
-        """Return the factors that give each class its prior share of the weight."""
-        priors = self.priors
-        if isinstance(priors, dict):
-            missing = [name for name in classes.tolist() if name not in priors]
-            if missing:
-                raise ValueError(f"priors has no entry for the classes {missing}.")
-            priors = [priors[name] for name in classes.tolist()]
-        priors = np.asarray(priors, dtype=np.float64)
-        if priors.shape != classes.shape or not np.all(priors > 0):
-            raise ValueError(f"priors must be {len(classes)} positive numbers, one for each class.")
-        masses = np.bincount(codes, weights=weight, minlength=len(classes))
-        factors = np.divide(masses.sum(), masses, out=np.zeros(len(masses)), where=masses > 0)
-        return (priors / priors.sum() * factors)[codes]
-
-    def _check_cost(self, n_classes):
-        """Return the cost matrix, validated."""
-        if self.cost_matrix is None:
-            return None
-        cost = check_array(self.cost_matrix, dtype=np.float64, input_name="cost_matrix")
-        if cost.shape != (n_classes, n_classes):
-            raise ValueError(
-                f"cost_matrix must have the shape {(n_classes, n_classes)}, a row for each true "
-                f"and a column for each predicted class; got {cost.shape}."
-            )
-        if np.any(cost < 0) or np.any(np.diag(cost) != 0) or np.any(cost.sum(axis=1) == 0):
-            raise ValueError(
-                "cost_matrix must have zeros on its diagonal, no negative entry, and a positive "
-                "one in each row."
-            )
-        return cost
-
-    def _losses_of_nodes(self, tree, target):
-        if self.risk == "misclassification":
-            return self._training_losses(tree, target)
-        losses = tree.impurity * tree.weighted_n_node_samples
-        # The impurity may be that of classes that count by their cost.
-        return losses if target.cost is None else losses * (target.mass / target.weight.sum())
-
-    def _training_losses(self, tree, target):
-        """Return the mass, or the cost, of the training samples that each node gets wrong."""
-        if target.cost is not None:
-            return tree.mass * (tree.value[:, 0] @ target.cost).min(axis=1)
-        return tree.mass * np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
 
     def _losses(self, tree, nodes, values):
         """Return the losses of classes that end in nodes, one row of nodes for each of them."""
@@ -137,12 +45,9 @@ class ClassificationTreeMixin(TreeMixin):
             return self._cost[values, labels[:, :, 0]]
         return np.mean(labels != values[:, None], axis=2)
 
-    def _restore_shares(self, tree, target):
-        if target.cost is None:
-            return
-        masses = tree.value[:, 0] * tree.mass[:, None] / target.cost.sum(axis=1)
-        tree.mass = masses.sum(axis=1)
-        tree.value = (masses / tree.mass[:, None])[:, None]
+    def _codes(self, X):
+        """Return the classes of numbers of a single output, as places in ``classes_``."""
+        return node_labels(self.tree_, self._cost)[:, 0].take(self.tree_._leaves(X))
 
     def _answers(self, tree):
         """Return the class that each node predicts."""
@@ -172,7 +77,7 @@ class ClassificationTreeMixin(TreeMixin):
             The shares, classes in the order of ``classes_``.
         """
         check_is_fitted(self)
-        leaves = self.tree_._leaves(self._query(X, check_input), self._n_threads)
+        leaves = self.tree_._leaves(self._query(X, check_input), effective_n_jobs(self.n_jobs))
         shares = self.tree_.value.take(leaves, axis=0)
         if self.n_outputs_ == 1:
             return shares[:, 0]
@@ -214,27 +119,7 @@ class ClassificationTreeMixin(TreeMixin):
         return model
 
 
-def times(factor, weight):
-    """Return the weights of rows whose class has a factor.
-
-    The factors are rounded, to about twelve digits, so that sums of integer weights times factors
-    are exact: a weight is then a number of repetitions, to the last bit.
-    """
-    total = factor.sum() if weight is None else factor @ weight
-    if not total > 0:
-        raise ValueError("The weights of all classes that have samples are zero.")
-    unit = 2.0 ** (50 - np.frexp(total)[1])
-    factor = np.where(factor > 0, np.maximum(np.rint(factor * unit), 1) / unit, 0)
-    return factor if weight is None else factor * weight
-
-
-def node_labels(tree, cost):
-    """Return the class that each node predicts, for each output, the first among equals."""
-    if cost is None:
-        return tree.value.argmax(axis=2)
-    return (tree.value[:, 0] @ cost).argmin(axis=1)[:, None]
-
-
+@peer.DecisionTreeClassifier.register
 class DecisionTreeClassifier(
     EstimatorMixin, ClassificationTreeMixin, MultiOutputMixin, ClassifierMixin, BaseEstimator
 ):
@@ -473,10 +358,4 @@ class DecisionTreeClassifier(
         self : object
             The fitted estimator.
         """
-        _, _, tree = self._fit_tree(X, y, sample_weight)
-        self.tree_ = tree.prune(self.ccp_alpha) if self.ccp_alpha > 0 else tree
-        return self
-
-
-# Whoever asks scikit-learn for its trees, plot_tree and export_text among them, gets ours too.
-peer.DecisionTreeClassifier.register(DecisionTreeClassifier)
+        return fit_alone(self, *read_classification(self, X, y, sample_weight))

@@ -18,8 +18,11 @@ from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.tree._classify import ClassificationTreeMixin
+from sklearn_sl.tree._growing import draw_seed, grow, grow_with_callbacks, keep_tree, rules_of
 from sklearn_sl.tree._path import pruning_path, sum_over_leaves
 from sklearn_sl.tree._regress import RegressionTreeMixin
+from sklearn_sl.tree._training_set import read_classification, read_regression
+from sklearn_sl.tree._tree import training_losses
 
 # Numbers of a table of samples and subtrees that are in memory at once.
 TABLE = 2**20
@@ -46,36 +49,19 @@ class PruningSearchMixin:
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     }
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, groups=None):
-        """Grow a tree on all samples and one on each fold, and choose how far to prune.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
-
-        groups : array-like of shape (n_samples,), default=None
-            Groups of samples, for a splitter that keeps them together.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        columns, target, tree = self._fit_tree(X, y, sample_weight, reuse=False)
+    def _search(self, training_set, target, y, sample_weight, groups):
+        """Grow a tree on all samples and one on each fold, and choose how far to prune."""
+        n_features = training_set.X.shape[1]
+        rules = rules_of(self, n_features)
+        seed = draw_seed(rules, self.random_state, n_features)
+        tree = grow_with_callbacks(self, training_set, target, rules, seed)
+        keep_tree(self, training_set, target, tree)
         path = pruning_path(tree)
         folds = self._folds(y, sample_weight, groups)
-        scores = self._cross_validate(columns, target, folds, path.midpoints)
+        scores = self._cross_validate(training_set, target, rules, seed, folds, path.midpoints)
         self.cp_table_ = cp_table(
             path,
-            sum_over_leaves(tree, path.alphas, self._training_losses(tree, target)),
+            sum_over_leaves(tree, path.alphas, training_losses(tree, target)),
             np.sum([fold.loss for fold in scores], axis=0),
             np.sum([fold.squared_loss for fold in scores], axis=0),
             np.sum([fold.weight for fold in scores]),
@@ -142,14 +128,14 @@ class PruningSearchMixin:
             raise ValueError("No split tests on a sample of positive weight.")
         return folds
 
-    def _cross_validate(self, columns, target, folds, alphas):
+    def _cross_validate(self, training_set, target, rules, seed, folds, alphas):
         """Return the :class:`FoldScores` of the trees pruned at ``alphas``."""
         scorer = None if self.scoring is None else get_scorer(self.scoring)
 
         def work(fold, over):
             times, tested = fold
-            tree = self._grow(columns, target, times=times, watch=lambda done: over())
-            return FoldScores(self, tree, columns.X, target, tested, alphas, scorer, over)
+            tree = grow(training_set, target, rules, seed, times=times, watch=lambda done: over())
+            return FoldScores(self, tree, training_set.X, target, tested, alphas, scorer, over)
 
         return list(in_order(work, folds, min(effective_n_jobs(self.n_jobs), len(folds))))
 
@@ -238,6 +224,7 @@ def cp_table(path, training_loss, loss, squared_loss, weight):
     return table[::-1]
 
 
+@peer.DecisionTreeClassifier.register
 class DecisionTreeClassifierCV(
     EstimatorMixin,
     PruningSearchMixin,
@@ -478,6 +465,32 @@ class DecisionTreeClassifierCV(
         self.cost_matrix = cost_matrix
         self.n_jobs = n_jobs
 
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Grow a tree on all samples and one on each fold, and choose how far to prune.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Training samples; NaN is a missing value.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples, for a splitter that keeps them together.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        training_set, target = read_classification(self, X, y, sample_weight)
+        return self._search(training_set, target, y, sample_weight, groups)
+
     def _decode(self, codes):
         """Return the classes of codes."""
         if codes.shape[1] == 1:
@@ -490,6 +503,7 @@ class DecisionTreeClassifierCV(
         return KnownClassifier(self._answers(tree)[nodes], self.classes_, probabilities=shares)
 
 
+@peer.DecisionTreeRegressor.register
 class DecisionTreeRegressorCV(
     EstimatorMixin,
     PruningSearchMixin,
@@ -696,13 +710,34 @@ class DecisionTreeRegressorCV(
         self.competitors = competitors
         self.n_jobs = n_jobs
 
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Grow a tree on all samples and one on each fold, and choose how far to prune.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+            Training samples; NaN is a missing value.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; a sample of weight zero is as if it were not there.
+
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples, for a splitter that keeps them together.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        training_set, target = read_regression(self, X, y, sample_weight)
+        return self._search(training_set, target, y, sample_weight, groups)
+
     def _decode(self, values):
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _known_at(self, tree, nodes):
         return KnownRegressor(self._answers(tree)[nodes])
-
-
-# As for the trees themselves: scikit-learn's plot_tree and export_text take them.
-peer.DecisionTreeClassifier.register(DecisionTreeClassifierCV)
-peer.DecisionTreeRegressor.register(DecisionTreeRegressorCV)

@@ -1,13 +1,24 @@
-"""Growing a tree: what is handed to the compiled workers, and how threads share the work."""
+"""Growing a tree: its rules as numbers, the compiled workers, and the threads that share the work.
 
+From the top: :func:`fit_alone` and :func:`fit_tree` fit an estimator, :func:`grow` returns a tree,
+:func:`grow_nodes` lets compiled workers find its nodes.
+"""
+
+import math
 import threading
 from collections import namedtuple
+from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
 
+from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
+from sklearn_sl.tree._tree import make_tree
 
 CRITERIA = {
     "gini": 0,
@@ -22,6 +33,9 @@ SLICE = 4e6
 SHARED = 5e5
 # ... which come back so often, in case another one has run out of nodes.
 SHORT_SLICE = 2e5
+# What it costs to sort a column of a node, in columns that are kept sorted.
+SORTING = 6
+NO_LIMIT = 2**31 - 1
 NO_RANKS = np.empty((0, 0), dtype=np.uint32)
 # Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
@@ -31,7 +45,109 @@ MOST_REPETITIONS = 2**40
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides where a tree is split and where it ends; all of them numbers."""
+    """What decides where a tree is split and where it ends: parameters of a tree, and two more.
+
+    ``random_order``: chance decides between equal splits, not the order of the features.
+    ``count_weight``: the least numbers of samples count them by their weights, which are integers,
+    as where weights stand for samples that were drawn several times.
+    """
+
+    criterion: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_features: int
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    competitors: int
+    surrogates: int
+    risk: str
+    random_order: bool
+    count_weight: bool
+
+    def sorts_on_demand(self, n_features):
+        """Return whether it is faster to sort what a node looks at than to keep all sorted."""
+        return not self.surrogates and SORTING * self.max_features < n_features
+
+    def draws(self, n_features):
+        """Return whether anything is random."""
+        return self.splitter == "random" or self.max_features < n_features or self.random_order
+
+    def limits(self, n_samples, total_weight, n_features):
+        """Return the same for a training set of this size, as numbers."""
+        if self.count_weight:
+            n_samples = total_weight
+        min_leaf, min_split = (
+            value if isinstance(value, Integral) else math.ceil(value * n_samples)
+            for value in (self.min_samples_leaf, self.min_samples_split)
+        )
+        min_weights = self.min_weight_fraction_leaf * total_weight, 0.0
+        if self.count_weight:
+            min_weights = max(min_weights[0], float(min_leaf)), float(min_split)
+            min_leaf, min_split = 1, 2
+        return Limits(
+            criterion=CRITERIA[self.criterion],
+            random_thresholds=self.splitter == "random",
+            random_order=self.random_order,
+            best_first=self.max_leaf_nodes is not None,
+            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
+            min_samples_split=max(2, min_split, 2 * min_leaf),
+            min_samples_leaf=min_leaf,
+            min_weight_leaf=min_weights[0],
+            min_weight_split=min_weights[1],
+            max_features=min(self.max_features, n_features),
+            max_leaf_nodes=self.max_leaf_nodes or 0,
+            min_impurity_decrease=self.min_impurity_decrease,
+            competitors=self.competitors,
+            surrogates=self.surrogates,
+        )
+
+
+def rules_of(tree, n_features, *, random_order=False, count_weight=False):
+    """Return the rules that the parameters of a tree stand for, with so many features."""
+    return Rules(
+        criterion=tree.criterion,
+        splitter=tree.splitter,
+        max_depth=tree.max_depth,
+        min_samples_split=tree.min_samples_split,
+        min_samples_leaf=tree.min_samples_leaf,
+        min_weight_fraction_leaf=tree.min_weight_fraction_leaf,
+        max_features=count_features(tree.max_features, n_features),
+        max_leaf_nodes=tree.max_leaf_nodes,
+        min_impurity_decrease=tree.min_impurity_decrease,
+        competitors=tree.competitors,
+        surrogates=tree.surrogates,
+        risk=getattr(tree, "risk", "impurity"),  # which regression trees have no choice of
+        random_order=random_order,
+        count_weight=count_weight,
+    )
+
+
+def count_features(max_features, n_features):
+    """Return how many features a node looks at."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if isinstance(max_features, Integral):
+        return max_features
+    return max(1, int(max_features * n_features))
+
+
+def draw_seed(rules, random_state, n_features):
+    """Return the number that all random choices of a fit follow from, those of folds too."""
+    if not rules.draws(n_features):
+        return 0
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The rules as the compiled workers read them: numbers alone."""
 
     criterion: int
     random_thresholds: bool
@@ -49,12 +165,115 @@ class Rules:
     surrogates: int
 
 
+# ---------------------------------------------------------------- growing
+
+
+def fit_alone(estimator, training_set, target):
+    """Fit a tree to a training set that nobody needs afterwards."""
+    rules = rules_of(estimator, training_set.X.shape[1])
+    seed = draw_seed(rules, estimator.random_state, training_set.X.shape[1])
+    tree = grow_with_callbacks(estimator, training_set, target, rules, seed, reuse=True)
+    return keep_tree(estimator, training_set, target, tree)
+
+
+def fit_tree(estimator, training_set, target, *, random_order=False, count_weight=False, **how):
+    """Fit a tree to a training set that it shares with others; ``how`` is for :func:`grow`."""
+    n_features = training_set.X.shape[1]
+    rules = rules_of(estimator, n_features, random_order=random_order, count_weight=count_weight)
+    seed = draw_seed(rules, estimator.random_state, n_features)
+    tree = grow(training_set, target, rules, seed, **how)
+    return keep_tree(estimator, training_set, target, tree)
+
+
+def keep_tree(estimator, training_set, target, tree):
+    """Set the fitted attributes of an estimator: its tree, pruned, and what it has learned."""
+    vars(estimator).update(training_set.learned)
+    vars(estimator).update(target.learned)
+    estimator.max_features_ = count_features(estimator.max_features, tree.n_features)
+    price = getattr(estimator, "ccp_alpha", 0.0)
+    estimator.tree_ = tree.prune(price) if price > 0 else tree
+    return estimator
+
+
+def grow_with_callbacks(estimator, training_set, target, rules, seed, *, reuse=False):
+    """Return a tree, grown by as many threads as the estimator may use, as its callbacks watch."""
+    with Progress(estimator, name="slice", total=None) as progress:
+
+        def watch(done):
+            with progress.step({"share_of_samples_in_leaves": done}):
+                pass
+            return progress.stop
+
+        n_threads = effective_n_jobs(estimator.n_jobs)
+        return grow(
+            training_set, target, rules, seed, n_threads=n_threads, watch=watch, reuse=reuse
+        )
+
+
+def grow(training_set, target, rules, seed=0, *, times=None, n_threads=1, watch=None, reuse=False):
+    """Return a tree with its risks.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        The samples, in sorted columns.
+
+    target : Target
+        Targets, and how the rows count.
+
+    rules : Rules
+        Where to split, and where to end.
+
+    seed : int, default=0
+        What all random choices follow from.
+
+    times : ndarray of shape (n_samples,), default=None
+        How often each row counts; None is once.
+
+    n_threads : int, default=1
+        The threads that grow the tree.
+
+    watch : callable, default=None
+        ``watch(done)`` is told the share of the rows that have reached their leaf, from time to
+        time; if it returns true, the nodes at hand are leaves.
+
+    reuse : bool, default=False
+        Whether the cells of the training set may be used up.
+    """
+    weight, own, share = target.weight, target.own, 1.0
+    n_features = training_set.X.shape[1]
+    if times is not None:
+        weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
+        share = np.average(times, weights=target.own)
+    field = Field(
+        training_set,
+        target.values,
+        target.n_classes,
+        weight,
+        own_weight=own,
+        entropy=CRITERIA[rules.criterion] == CRITERIA["entropy"],
+        reuse=reuse,
+        on_demand=rules.sorts_on_demand(n_features),
+    )
+    limits = rules.limits(len(field.rows), field.total_weight, n_features)
+    grown = grow_nodes(field, limits, seed=seed, n_threads=n_threads, watch=watch)
+    return make_tree(
+        grown,
+        field,
+        target,
+        preorder=not limits.best_first,
+        n_competitors=rules.competitors,
+        risk=rules.risk,
+        mass=share * target.mass,
+    )
+
+
 class Field:
     """The arrays that the workers share, for the rows of positive weight.
 
     Parameters
     ----------
-    columns : SortedColumns
+    columns : TrainingSet
         The features.
 
     target : ndarray of shape (n_samples, n_outputs)
@@ -138,20 +357,16 @@ def unit_of(weight):
 Grown = namedtuple("Grown", "nodes values splits competitors surrogates subsets")
 
 
-def grow(field, rules, *, seed=0, n_threads=1, watch=None):
-    """Grow a tree; return what the workers found, nodes in the order of their numbers.
-
-    ``watch(done)`` is told the share of the rows that have reached their leaf, from time to time;
-    if it returns true, the nodes at hand are leaves.
-    """
-    n_columns = rules.max_features if len(field.ranks) else field.X.shape[1]
+def grow_nodes(field, limits, *, seed=0, n_threads=1, watch=None):
+    """Return what the workers found, nodes in the order of their numbers."""
+    n_columns = limits.max_features if len(field.ranks) else field.X.shape[1]
     if len(field.rows) * n_columns < SHARED:
         n_threads = 1
-    with Helpers(n_threads - 1) as helpers:
-        workers = [_cart.Worker(field, rules, number) for number in range(1 + len(helpers))]
+    with Helpers(n_threads - 1) if n_threads > 1 else nullcontext(()) as helpers:
+        workers = [_cart.Worker(field, limits, number) for number in range(1 + len(helpers))]
         workers[0].plant(seed)
         crew = Crew(workers, helpers, watch or (lambda done: False), len(field.rows))
-        crew.grow_large(rules.best_first)
+        crew.grow_large(limits.best_first)
         crew.grow_small()
     return gather([worker.results() for worker in workers])
 

@@ -7,14 +7,12 @@ from scipy.special import xlogy
 from sklearn import tree as peer
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.tree._base import Target, TreeMixin
-
-# Squares of larger numbers overflow, or may when they are summed up.
-LARGEST_TARGET = 1e150
+from sklearn_sl.tree._base import TreeMixin
+from sklearn_sl.tree._growing import fit_alone
+from sklearn_sl.tree._training_set import read_regression
 
 
 class RegressionTreeMixin(TreeMixin):
@@ -28,33 +26,9 @@ class RegressionTreeMixin(TreeMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
-
-    def _read_targets(self, y, n_samples):
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        y = y.reshape(len(y), -1)
-        check_consistent_length(y, np.empty(n_samples))
-        if np.abs(y).max() > LARGEST_TARGET:
-            raise ValueError(
-                f"y has values beyond {LARGEST_TARGET:g}, whose squares overflow: scale it."
-            )
-        return y
-
-    def _encode(self, y, weight):
-        if self.criterion == "poisson":
-            if np.any(y < 0):
-                raise ValueError(
-                    "Some value(s) of y are negative which is not allowed for Poisson regression."
-                )
-            if not np.all(y.sum(axis=0) > 0):
-                raise ValueError(
-                    "Sum of y is not positive which is necessary for Poisson regression."
-                )
-        return Target(y, weight)
-
-    def _losses_of_nodes(self, tree, target):
-        return tree.impurity * tree.weighted_n_node_samples
 
     def _answers(self, tree):
         return tree.value[:, 0, 0] if tree.n_outputs == 1 else tree.value[:, :, 0]
@@ -66,9 +40,8 @@ class RegressionTreeMixin(TreeMixin):
             return np.mean(xlogy(values, values / means) - values + means, axis=2)
         return np.mean((values - means) ** 2, axis=2)
 
-    _training_losses = _losses_of_nodes
 
-
+@peer.DecisionTreeRegressor.register
 class DecisionTreeRegressor(
     EstimatorMixin, RegressionTreeMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
 ):
@@ -282,14 +255,8 @@ class DecisionTreeRegressor(
         self : object
             The fitted estimator.
         """
-        _, _, tree = self._fit_tree(X, y, sample_weight)
-        self.tree_ = tree.prune(self.ccp_alpha) if self.ccp_alpha > 0 else tree
-        return self
+        return fit_alone(self, *read_regression(self, X, y, sample_weight))
 
     def _compute_partial_dependence_recursion(self, grid, target_features):
         """Return what scikit-learn's partial_dependence asks of a tree."""
         return self.to_sklearn()._compute_partial_dependence_recursion(grid, target_features)
-
-
-# Whoever asks scikit-learn for its trees, plot_tree and export_text among them, gets ours too.
-peer.DecisionTreeRegressor.register(DecisionTreeRegressor)

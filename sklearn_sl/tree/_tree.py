@@ -347,8 +347,9 @@ def normalized(importances):
     return importances / total if total > 0 else importances
 
 
-def make_tree(grown, field, *, n_classes, preorder, n_competitors):
-    """Return the tree of what was grown; ``risk`` and ``collapse`` are left to :func:`set_risk`."""
+def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
+    """Return the tree of what was grown, whose risks are relative to ``mass``."""
+    n_classes = target.n_classes
     left = np.full(len(grown.nodes), LEAF, dtype=np.int64)
     right = left.copy()
     splits = grown.splits
@@ -368,7 +369,7 @@ def make_tree(grown, field, *, n_classes, preorder, n_competitors):
     subset = at_splits("subset", -1, np.int64)
     threshold = at_splits("threshold", UNDEFINED, np.float64)
     threshold[subset >= 0] = np.nan
-    return Tree(
+    tree = Tree(
         n_features=field.X.shape[1],
         n_outputs=field.n_outputs,
         n_classes=np.ones(field.n_outputs, dtype=np.intp) if n_classes is None else n_classes,
@@ -392,6 +393,10 @@ def make_tree(grown, field, *, n_classes, preorder, n_competitors):
         surrogates=surrogates_of(grown.surrogates, place, left),
         competitors=competitors_of(grown, place, left, field, n_competitors),
     )
+    if target.cost is not None:
+        restore_shares(tree, target.cost)
+    set_risk(tree, node_losses(tree, target, risk) / mass)
+    return tree
 
 
 def values_of(values, first_channel, n_classes):
@@ -439,3 +444,85 @@ def set_risk(tree, risk):
     """Set the risk of the nodes, and when they become leaves by it."""
     tree.risk, tree.collapse = np.ascontiguousarray(risk), np.empty(tree.node_count)
     _prune.weakest_links(tree.children_left, tree.children_right, tree.risk, tree.collapse)
+
+
+def tree_of_one_split(stump, target, n_features, risk):
+    """Return the tree of a stump: a root and two leaves, or a root alone without a feature.
+
+    ``stump`` has ``feature`` and ``threshold``, and for all rows and those on the left the masses
+    of the classes, ``total`` and ``left``, and their number ``n_left``.
+    """
+    n_rows = len(target.values)
+    masses = np.array([stump.total, stump.left, stump.total - stump.left])
+    sizes = np.array([n_rows, stump.n_left, n_rows - stump.n_left])
+    used = 3 if stump.feature >= 0 else 1
+    masses, sizes = masses[:used], sizes[:used]
+    mass = masses.sum(axis=1)
+    shares = masses / mass[:, None]
+    impurity = 1 - np.sum(shares**2, axis=1)
+    is_root = np.arange(used) == (0 if used == 3 else -1)
+    gain = impurity[0] - impurity[1:] @ mass[1:] / mass[0] if used == 3 else 0.0
+    tree = Tree(
+        n_features=n_features,
+        n_outputs=1,
+        n_classes=target.n_classes,
+        n_categories=np.zeros(n_features, dtype=np.int32),
+        children_left=np.where(is_root, 1, LEAF),
+        children_right=np.where(is_root, 2, LEAF),
+        feature=np.where(is_root, stump.feature, UNDEFINED),
+        threshold=np.where(is_root, stump.threshold, UNDEFINED),
+        missing_go_to_left=(is_root & (2 * mass[1:2].sum() > mass[0])).astype(np.uint8),
+        depth=(np.arange(used) > 0).astype(np.int64),
+        impurity=impurity,
+        n_node_samples=sizes,
+        weighted_n_node_samples=mass,
+        mass=mass.copy(),
+        value=shares[:, None],
+        improvement=np.where(is_root, gain, 0.0),
+        risk=np.zeros(used),
+        collapse=np.zeros(used),
+        subset=np.full(used, -1),
+        subsets=np.empty(0, dtype=np.int32),
+        surrogates=np.empty(0, dtype=surrogate_dtype),
+        competitors=np.empty(0, dtype=competitor_dtype),
+    )
+    set_risk(tree, node_losses(tree, target, risk) / target.mass)
+    return tree
+
+
+# ---------------------------------------------------------------- what nodes predict, and lose
+
+
+def node_labels(tree, cost):
+    """Return the class that each node predicts, for each output, the first among equals."""
+    if cost is None:
+        return tree.value.argmax(axis=2)
+    return (tree.value[:, 0] @ cost).argmin(axis=1)[:, None]
+
+
+def node_losses(tree, target, risk="impurity"):
+    """Return what each node would add to the risk, times the mass of all samples, as a leaf."""
+    if risk == "misclassification":
+        return training_losses(tree, target)
+    losses = tree.impurity * tree.weighted_n_node_samples
+    # The impurity may be that of classes that count by their cost.
+    return losses if target.cost is None else losses * (target.mass / target.weight.sum())
+
+
+def training_losses(tree, target):
+    """Return the mass, or the cost, of the training samples that each node gets wrong.
+
+    Of numbers it is the impurity.
+    """
+    if target.n_classes is None:
+        return tree.impurity * tree.weighted_n_node_samples
+    if target.cost is not None:
+        return tree.mass * (tree.value[:, 0] @ target.cost).min(axis=1)
+    return tree.mass * np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
+
+
+def restore_shares(tree, cost):
+    """Let values and masses be those of the classes, not what the splits saw of them."""
+    masses = tree.value[:, 0] * tree.mass[:, None] / cost.sum(axis=1)
+    tree.mass = masses.sum(axis=1)
+    tree.value = (masses / tree.mass[:, None])[:, None]

@@ -286,11 +286,6 @@ def test_any_regressor_is_boosted_as_in_scikit_learn(member):
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), **ALGEBRA)
 
 
-def test_whoever_looks_for_scikit_learns_class_finds_ours():
-    assert isinstance(AdaBoostClassifier(), peer.AdaBoostClassifier)
-    assert isinstance(AdaBoostRegressor(), peer.AdaBoostRegressor)
-
-
 def test_members_are_searched_by_their_parameters():
     X, y = two_moons_or_so()
     grid = {"estimator__max_depth": [1, 2], "n_estimators": [5, 10]}
@@ -489,7 +484,7 @@ def test_warm_start_ends_where_a_cold_start_does(member):
 def test_warm_start_with_fewer_members_is_an_error():
     X, y = two_moons_or_so()
     model = AdaBoostClassifier(n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="must not be less than the 5 members"):
+    with pytest.raises(ValueError, match="must be larger or equal to len"):
         model.set_params(n_estimators=3).fit(X, y)
 
 

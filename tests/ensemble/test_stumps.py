@@ -9,8 +9,9 @@ from reference.boosting import all_stumps, best_stump, gini_gain
 from sklearn.base import clone
 
 from sklearn_sl.ensemble import AdaBoostClassifier, DecisionStump, _stumps
-from sklearn_sl.ensemble._stump import StumpSearch, sorted_columns
+from sklearn_sl.ensemble._stump import StumpSearch
 from sklearn_sl.tree import DecisionTreeClassifier
+from sklearn_sl.tree._training_set import TrainingSet
 
 
 def random_problem(seed, n_samples, n_values, n_features=3):
@@ -33,7 +34,7 @@ problems = st.builds(
 @given(problems)
 def test_search_finds_the_least_error_of_all_stumps(problem):
     X, y, mass = problem
-    found = StumpSearch(sorted_columns(X)).best((y == 1).astype(int), mass, by_error=True)
+    found = StumpSearch(TrainingSet(X)).best((y == 1).astype(int), mass, by_error=True)
     right = (
         max(found.left) + max(found.total - found.left) if found.feature >= 0 else max(found.total)
     )
@@ -44,7 +45,7 @@ def test_search_finds_the_least_error_of_all_stumps(problem):
 @given(problems)
 def test_search_finds_the_largest_gain_of_all_stumps(problem):
     X, y, mass = problem
-    search = StumpSearch(sorted_columns(X))
+    search = StumpSearch(TrainingSet(X))
     found = search.best((y == 1).astype(int), mass, by_error=False)
     gains = [gini_gain(y, sides, mass) for feature, _, sides in all_stumps(X) if feature >= 0]
     if not gains:
@@ -60,7 +61,7 @@ def test_blocks_agree_with_a_plain_scan_of_many_samples(rng, by_error):
     X = rng.normal(size=(n, 4)).round(2)
     codes = (X[:, 2] + rng.normal(size=n) > 0).astype(int)
     mass = rng.integers(1, 2**20, n).astype(float)
-    found = StumpSearch(sorted_columns(X)).best(codes, mass, by_error)
+    found = StumpSearch(TrainingSet(X)).best(codes, mass, by_error)
     best = (-1.0,)
     for feature in range(4):
         order = np.argsort(X[:, feature], kind="stable")
@@ -167,7 +168,7 @@ def test_huge_and_tiny_weights_find_the_same_stump():
 def test_search_in_parts_of_the_features_is_the_search_of_all(rng):
     X = rng.integers(0, 5, (1000, 6)).astype(float)
     codes, mass = rng.integers(0, 2, 1000), rng.integers(1, 9, 1000).astype(float)
-    columns = sorted_columns(X)
+    columns = TrainingSet(X)
     signed, found = np.where(codes, mass, -mass), []
     for begin, end in [(0, 6), (0, 2), (2, 6)]:
         part = np.zeros(1, dtype=_stumps.stump_dtype)

@@ -258,7 +258,7 @@ def test_priors_are_the_shares_of_the_root(rng):
         ({"priors": [0.5, 0.5]}, "3 positive"),
         ({"priors": [0.5, 0.5, 0.0]}, "3 positive"),
         ({"priors": {0: 1.0, 1: 1.0}}, "no entry"),
-        ({"priors": [0.2, 0.5, 0.3], "class_weight": "balanced"}, "exclude"),
+        ({"priors": [0.2, 0.5, 0.3], "class_weight": "balanced"}, "cannot both be given"),
         ({"cost_matrix": [[0, 1], [1, 0]]}, r"\(3, 3\)"),
         ({"cost_matrix": np.ones((3, 3))}, "diagonal"),
         ({"cost_matrix": [[0, 1, 1], [0, 0, 0], [1, 1, 0]]}, "each row"),

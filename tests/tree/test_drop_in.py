@@ -3,6 +3,8 @@
 import inspect
 import io
 import pickle
+import subprocess
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -304,6 +306,45 @@ def test_scikit_learn_takes_our_trees_for_its_own(cls):
     assert isinstance(model, getattr(peer, cls.__name__))
     assert is_classifier(model) == (cls is DecisionTreeClassifier)
     assert is_regressor(model) == (cls is DecisionTreeRegressor)
+
+
+UNCHANGED = """
+from sklearn.utils import all_estimators
+
+theirs = dict(all_estimators())
+
+def state():
+    return {
+        name: (cls.__mro__, sorted(vars(cls)), [k for k, c in theirs.items() if issubclass(c, cls)])
+        for name, cls in theirs.items()
+    }
+
+before = state()
+from sklearn_sl._discovery import all_estimators as ours
+ours = ours()
+assert state() == before, "a class of scikit-learn changed"
+for cls in ours:
+    for peer in theirs.values():
+        if issubclass(cls, peer):
+            print(cls.__name__, peer.__name__)
+"""
+
+
+def test_registration_changes_no_class_of_scikit_learn():
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", UNCHANGED],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Those that plot_tree, export_text or partial_dependence ask for, and no others.
+    assert sorted(told.stdout.splitlines()) == [
+        "DecisionTreeClassifier DecisionTreeClassifier",
+        "DecisionTreeClassifierCV DecisionTreeClassifier",
+        "DecisionTreeRegressor DecisionTreeRegressor",
+        "DecisionTreeRegressorCV DecisionTreeRegressor",
+        "RandomForestRegressor RandomForestRegressor",
+    ]
 
 
 # ---------------------------------------------------------------- copies

@@ -12,6 +12,7 @@ from sklearn import tree as peer
 from sklearn.model_selection import cross_val_score
 
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn_sl.tree._growing import rules_of
 
 CLASSIFICATION = ["gini", "entropy", "log_loss"]
 REGRESSION = ["squared_error", "poisson"]
@@ -546,9 +547,9 @@ def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, rng, monkeypat
     weight = rng.integers(0, 4, 400)
     trees = []
     for sorting in (1e-9, 1e9):
-        monkeypatch.setattr("sklearn_sl.tree._base.SORTING", sorting)
+        monkeypatch.setattr("sklearn_sl.tree._growing.SORTING", sorting)
         model = Tree(max_features=3, random_state=0, **rules)
-        assert model._sorts_on_demand(20) == (sorting < 1)
+        assert rules_of(model, 20).sorts_on_demand(20) == (sorting < 1)
         trees.append(model.fit(X, y, weight).tree_)
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
@@ -558,7 +559,7 @@ def test_threads_share_a_tree_sorted_on_demand(rng, monkeypatch):
     X = rng.normal(size=(60_000, 12))
     y = np.sin(X[:, 0]) + X[:, 1] > rng.normal(size=len(X))
     monkeypatch.setattr("sklearn_sl.tree._growing.SHARED", 1e4)
-    monkeypatch.setattr("sklearn_sl.tree._base.SORTING", 1)
+    monkeypatch.setattr("sklearn_sl.tree._growing.SORTING", 1)
     one, two = (
         DecisionTreeClassifier(max_features=2, max_depth=9, random_state=0, n_jobs=n_jobs)
         .fit(X, y)
