@@ -4,10 +4,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._rows import added_up
-from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
 
@@ -28,6 +30,9 @@ class KernelMachineMixin:
         "kernel_params": [dict, None],
     }
 
+    # Whether a kernel given as a function takes two sets of samples, or else two rows.
+    _function_of_matrices = False
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
@@ -46,6 +51,10 @@ class KernelMachineMixin:
     def _structured(self):
         """Whether the kernel compares something else than vectors."""
         return isinstance(self.kernel, AnyKernel) and not self.kernel.requires_vector_input
+
+    @property
+    def _is_function(self):
+        return callable(self.kernel) and not isinstance(self.kernel, AnyKernel)
 
     @property
     def _accepts_sparse(self):
@@ -76,6 +85,8 @@ class KernelMachineMixin:
         return added_up(validate_data(self, X, reset=False, **self._input_checks))
 
     def _is_structured(self, X):
+        if self._function_of_matrices and self._is_function:  # it may compare whatever it likes
+            return holds_text_or_sets(X)
         if not self._structured:
             return False
         # A composed kernel maps whatever it is given: vectors are checked as vectors.
@@ -95,7 +106,43 @@ class KernelMachineMixin:
             return None
         chosen = {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
         chosen |= {"kernel_params": self.kernel_params, **params}
-        return as_kernel(chosen.pop("kernel"), X, sample_weight=sample_weight, **chosen)
+        return as_kernel(
+            chosen.pop("kernel"),
+            X,
+            sample_weight=sample_weight,
+            function_of_matrices=self._function_of_matrices,
+            **chosen,
+        )
+
+
+def labelled_data(model, X, y, sample_weight, *, dtype=None):
+    """Return samples, labels, weights with those of the classes, and weights without.
+
+    Weights are None if there are none. Sets ``classes_``: a class whose samples all have weight
+    zero is not there.
+    """
+    X, y = model._validate_training(X, read_labels(y))
+    check_classification_targets(y)
+    dtype = precision(X) if dtype is None else dtype
+    weight = own_weight = check_sample_weight(sample_weight, X, dtype=dtype)
+    if model.class_weight is not None:
+        weight = class_factors(model.class_weight, y, own_weight).astype(dtype)
+        if own_weight is not None:
+            weight *= own_weight
+    model.classes_ = np.unique(y if weight is None else y[weight > 0])
+    if len(model.classes_) < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs samples of at least 2 classes in y, but those of "
+            f"positive weight have only one class, {model.classes_.tolist()[0]!r}."
+        )
+    return X, y, weight, own_weight
+
+
+def numeric_data(model, X, y, sample_weight, *, dtype=None, multi_output=False):
+    """Return samples, targets and weights or None, of the precision of the samples or ``dtype``."""
+    X, y = model._validate_training(X, y, y_numeric=True, multi_output=multi_output)
+    dtype = precision(X) if dtype is None else dtype
+    return X, y.astype(dtype, copy=False), check_sample_weight(sample_weight, X, dtype=dtype)
 
 
 def as_objects(X):

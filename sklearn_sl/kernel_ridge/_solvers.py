@@ -75,8 +75,7 @@ def solve_exact(fill, n, y, alpha, weight, *, fit_intercept):
         chosen = np.flatnonzero(alpha == value)
         columns = np.append(chosen, y.shape[1]) if fit_intercept else chosen
         shift = diagonal_shift(value, weight)
-        solution = _linalg.solve(store, shift, sides[:, columns])
-        _linalg.report(solution)
+        solution = _linalg.solve_and_report(store, shift, sides[:, columns])
         c, r, b = _eliminate_intercept(solution, fit_intercept)
         fit.dual_coef[:, chosen], fit.intercept[chosen] = c, b
         fit.residual_norm[chosen] = _relative(_norms(r), y[:, chosen])
@@ -177,8 +176,7 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
         chosen = np.flatnonzero(alpha == value)
         store[:-1] = moments
         shift = np.full(X.shape[1], float(value))
-        solution = _linalg.solve(store, shift, sides[:, chosen])
-        _linalg.report(solution)
+        solution = _linalg.solve_and_report(store, shift, sides[:, chosen])
         coef[:, chosen] = solution.x
         fit.jitter[chosen] = solution.jitter
         fit.residual_norm[chosen] = _relative(_norms(solution.residual), sides[:, chosen])

@@ -271,6 +271,17 @@ def diagonal_of(rows, cols):
     return (samples - rows.start, samples - cols.start), samples
 
 
+def guarded_gram_tiles(kernel, X):
+    """Return the same for a Gram matrix of samples that an estimator has validated."""
+    X = encode_checked(kernel, X)
+    return guarded_tiles(kernel, X, X)
+
+
+def gram_diagonal(kernel, X):
+    """Return the diagonal of that Gram matrix, in float64."""
+    return diagonal(kernel, encode_checked(kernel, X)).astype(np.float64)
+
+
 def diagonal(kernel, X):
     """Return ``K(x, x)`` of encoded rows, for any scikit-learn kernel."""
     with np.errstate(all="ignore"):

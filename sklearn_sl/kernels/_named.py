@@ -8,9 +8,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn_sl._rows import n_rows, slices
 from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
 from sklearn_sl.kernels._compose import Normalized
-from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
-from sklearn_sl.kernels._radial import Gaussian
+from sklearn_sl.kernels._radial import Gaussian, median_gamma
 
 KERNEL_NAMES = frozenset(
     {
@@ -110,12 +109,23 @@ class MatrixFunction(Kernel):
         return "callable"
 
 
-def as_kernel(kernel, X, *, gamma=None, degree=3, coef0=1, kernel_params=None, sample_weight=None):
+def as_kernel(
+    kernel,
+    X,
+    *,
+    gamma=None,
+    degree=3,
+    coef0=1,
+    kernel_params=None,
+    sample_weight=None,
+    function_of_matrices=False,
+):
     """Return the kernel object, without data-dependent parameters, that the user asked for."""
     if isinstance(kernel, gp.Kernel):
         return resolve(kernel, X, sample_weight)
     if callable(kernel):
-        return PairwiseFunction(kernel, kernel_params)
+        function = MatrixFunction if function_of_matrices else PairwiseFunction
+        return function(kernel, kernel_params)
     if kernel_params:
         raise ValueError(
             "kernel_params is passed to a kernel given as a function; a named kernel takes gamma, "

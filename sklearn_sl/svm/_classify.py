@@ -8,12 +8,12 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import StrOptions, fit_context
+from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import SupportVectorMixin, as_stored
-from sklearn_sl.svm._gram import SubGram, whole_matrix
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin
+from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import solve_many, until
@@ -25,17 +25,18 @@ from sklearn_sl.svm._solver import is_polished, solve
 FEW_PAIRS = 200
 
 
-class ClassificationMixin(SupportVectorMixin):
-    """The machines of all pairs of classes, and what they say; for a classifier of any search."""
+CLASSIFIER_PARAMETERS = {
+    **PARAMETERS,
+    "loss": [StrOptions({"hinge", "squared_hinge"})],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "decision_function_shape": [StrOptions({"ovo", "ovr"})],
+    "break_ties": ["boolean"],
+    "n_jobs": [int, None],
+}
 
-    _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "decision_function_shape": [StrOptions({"ovo", "ovr"})],
-        "break_ties": ["boolean"],
-        "n_jobs": [int, None],
-    }
+
+class ClassificationMixin(SupportVectorMixin):
+    """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
     def _class_order(self, y, cost):
         """Return the rows of positive weight, class by class, and their classes as numbers."""
@@ -46,7 +47,7 @@ class ClassificationMixin(SupportVectorMixin):
 
     def _solve_pairs(self, gram, codes, cost, pairs, watch):
         """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"polish": is_polished(gram.n, self.tol), "watch": watch}
+        options = self._solver_options | {"watch": watch}
         problems = [
             margin_problem(
                 np.where(codes[rows] == first, 1.0, -1.0),
@@ -59,6 +60,7 @@ class ClassificationMixin(SupportVectorMixin):
         solve_one = solve_hard_margin if np.isinf(cost).any() else solve
         if len(pairs) == 1:
             return [solve_one(problems[0], gram, **options)]
+        options["polish"] = is_polished(gram.n, self.tol)
         places = [rows for _, _, rows in pairs]
         values = self._shared_matrix(gram)
         if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
@@ -82,21 +84,17 @@ class ClassificationMixin(SupportVectorMixin):
         return None
 
     def _expand(self, X, kernel, used, codes, pairs, solutions):
-        """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""
+        """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
         n_classes = len(self.classes_)
         dual = np.zeros((n_classes - 1, len(used)))
         for (first, second, rows), solution in zip(pairs, solutions, strict=True):
             ours = codes[rows] == first
             dual[second - 1, rows[ours]] = solution.b[ours]
             dual[first, rows[~ours]] = solution.b[~ours]
-        intercept = np.array([solution.intercept for solution in solutions])
-        if n_classes == 2:  # the machine of two classes is positive for the second
-            dual, intercept = -dual, -intercept
-        support = np.flatnonzero(dual.any(axis=0))
-        self._keep_support(X, kernel, used[support])
+        sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
+        support = self._keep_solutions(X, kernel, used, sign * dual, solutions)
         self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
-        self.dual_coef_ = as_stored(dual[:, support], X)
-        self.intercept_ = intercept
+        self.intercept_ *= sign
 
     def _check_state(self):
         if "n_support_" in vars(self):
@@ -195,7 +193,7 @@ class ClassificationMixin(SupportVectorMixin):
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = np.asarray(self._pair_coef() @ self.support_vectors_)
-        return as_stored(coef, self.support_vectors_)
+        return sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef
 
 
 class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
@@ -373,7 +371,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints = {
-        **ClassificationMixin._parameter_constraints,
+        **CLASSIFIER_PARAMETERS,
         "probability": ["boolean", StrOptions({"deprecated"})],
         "random_state": ["random_state"],
     }
@@ -447,15 +445,15 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
         used, codes = self._class_order(y, cost)
         kernel = self._kernel_object(X, own_weight)
-        gram = self._gram_of(kernel, X, used)
+        gram = gram_of(kernel, X, used)
         pairs = pairs_of(codes, len(self.classes_))
         try:
-            with self._watch() as watch:
+            watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+            with watched(self, **watching) as watch:
                 solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
         except NotSeparableError as error:
             raise error.among(used, X.shape[0]) from None
         self._expand(X, kernel, used, codes, pairs, solutions)
-        self._certify(solutions)
         return self
 
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):

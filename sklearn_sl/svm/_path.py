@@ -8,11 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
 from sklearn_sl.svm._classify import SVC
-from sklearn_sl.svm._gram import whole_matrix
+from sklearn_sl.svm._gram import gram_of, whole_matrix
 from sklearn_sl.svm._hinge_path import AT_BOUND, HingePath, hinge_path
-from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._sequence import solve_in_turn
-from sklearn_sl.svm._solver import Solution
+from sklearn_sl.svm._many import solve_in_turn
+from sklearn_sl.svm._problem import DualSolution, margin_problem
 
 DEFAULT_CS = np.logspace(-3, 3, 13)
 
@@ -302,7 +301,7 @@ def _problem_family(machine, X, y, sample_weight):
         )
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     form = {"squared": machine.loss == "squared_hinge", "intercept": machine.fit_intercept}
-    gram = machine._gram_of(machine._kernel_object(X, own_weight), X, np.arange(len(y)))
+    gram = gram_of(machine._kernel_object(X, own_weight), X, np.arange(len(y)))
     return lambda C: margin_problem(sign, C * weight, **form), gram
 
 
@@ -358,7 +357,7 @@ def _certified(problem, gram, b, n_iter, tol):
     support = np.flatnonzero(b)
     v = problem.target - (gram.product(support, b[support]) if len(support) else 0.0)
     violation = problem.violation(b, v)
-    return Solution(problem, b, v, int(n_iter), violation, bool(violation <= tol))
+    return DualSolution(problem, b, v, int(n_iter), violation, bool(violation <= tol))
 
 
 def _at_bounds(b, problem):

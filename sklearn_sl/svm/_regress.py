@@ -7,45 +7,40 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from sklearn_sl._kernel_machine import numeric_data
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context, watched
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import SupportVectorMixin, as_stored
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin
+from sklearn_sl.svm._gram import gram_of
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._problem import tube_problem
 from sklearn_sl.svm._solver import solve
 
+REGRESSION_PARAMETERS = {
+    **PARAMETERS,
+    "epsilon": [Interval(Real, 0, None, closed="left")],
+    "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+}
+
 
 class RegressionMixin(SupportVectorMixin):
-    """The machine of a regression, and what it says."""
-
-    _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-    }
+    """The machine of a regression and its predictions, for :class:`SVR` and its CV."""
 
     def _targets(self, X, y, sample_weight):
         """Return samples, targets, the rows of positive weight, and the weights, also as given."""
-        X, y = self._validate_training(X, y, y_numeric=True)
-        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        X, y, own_weight = numeric_data(self, X, y, sample_weight, dtype=np.float64)
         weight = np.ones(len(y)) if own_weight is None else own_weight
-        return X, y.astype(np.float64, copy=False), np.flatnonzero(weight), weight, own_weight
+        return X, y, np.flatnonzero(weight), weight, own_weight
 
     def _tube(self, y, cost):
         squared = self.loss == "squared_epsilon_insensitive"
         return tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
 
     def _expand(self, X, kernel, used, solution):
-        """Set the attributes of the expansion."""
-        support = np.flatnonzero(solution.b)
-        self._keep_support(X, kernel, used[support])
+        """Set the attributes of the machine."""
+        support = self._keep_solutions(X, kernel, used, solution.b[None], [solution])
         self.n_support_ = np.array([len(support)], dtype=np.int32)
-        self.dual_coef_ = as_stored(solution.b[None, support], X)
-        self.intercept_ = np.array([solution.intercept])
-
-    def _certify_one(self, solution):
-        self._certify([solution])
         for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
             setattr(self, name, float(getattr(self, name)[0]))
         self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
@@ -208,7 +203,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = RegressionMixin._parameter_constraints
+    _parameter_constraints = REGRESSION_PARAMETERS
 
     def __init__(
         self,
@@ -269,12 +264,11 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         kernel = self._kernel_object(X, own_weight)
         problem = self._tube(y[used], self.C * weight[used])
         solve_one = solve_hard_tube if np.isinf(self.C) else solve
-        with self._watch() as watch:
-            solution = solve_one(
-                problem, self._gram_of(kernel, X, used), watch=watch, **self._solver_options
-            )
+        gram = gram_of(kernel, X, used)
+        watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+        with watched(self, **watching) as watch:
+            solution = solve_one(problem, gram, watch=watch, **self._solver_options)
         self._expand(X, kernel, used, solution)
-        self._certify_one(solution)
         return self
 
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):
