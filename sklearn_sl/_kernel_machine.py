@@ -150,8 +150,9 @@ def as_objects(X):
     shape = getattr(X, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
-            "The kernel compares strings, sets or other objects, but X is a table of shape "
-            f"{shape}: pass one object per sample, or choose a kernel of vectors."
+            "X must be a sequence of strings, sets or other objects for this kernel; got a "
+            f"table of shape {shape}. Pass one object per sample, or choose a kernel of "
+            "vectors."
         )
     items = list(np.ravel(X)) if hasattr(X, "ravel") or len(shape) > 1 else list(X)
     objects = np.empty(len(items), dtype=object)

@@ -18,7 +18,9 @@ NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
 def kernel_candidates(model, X, weight):
     """Return the candidate kernels as ``(grid point, kernel object)``."""
     if model._precomputed and model.kernel_grid is not None:
-        raise ValueError('kernel="precomputed" has no parameters for kernel_grid.')
+        raise ValueError(
+            'kernel_grid must be None for kernel="precomputed", which has no parameters.'
+        )
     grid = [{}] if model.kernel_grid is None else list(ParameterGrid(model.kernel_grid))
     return [(point, _kernel_at(model, X, weight, point)) for point in grid]
 
@@ -32,8 +34,8 @@ def _kernel_at(model, X, weight, point):
     unknown = sorted(set(point) - NAMED_KERNEL_PARAMS)
     if unknown:
         raise ValueError(
-            f"kernel_grid has {', '.join(unknown)}, but a named kernel takes "
-            f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}."
+            "kernel_grid must have the parameters of a named kernel only, "
+            f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}; got {', '.join(unknown)}."
         )
     return model._kernel_object(X, weight, **point)
 
@@ -47,7 +49,10 @@ def kernel_folds(model, X, labels, used):
     # As if the rows of weight zero were not there: nothing to test, no fold.
     folds = [(removed, tested) for removed, tested in folds if len(tested)]
     if not folds:
-        raise ValueError("No split tests on a sample of positive weight.")
+        raise ValueError(
+            "cv must have a split with a test sample of positive weight: choose another "
+            "cv, or other weights."
+        )
     return folds
 
 

@@ -305,8 +305,8 @@ def _solve_indefinite(store, shift, b):
     x = np.ascontiguousarray(x.T)
     if info > 0 or not np.isfinite(x).all():
         raise linalg.LinAlgError(
-            "The kernel matrix is indefinite and the shifted matrix is singular: change alpha, or "
-            "use a positive semi-definite kernel."
+            "The kernel matrix is indefinite, and singular after alpha is added to its "
+            "diagonal: change alpha, or use a positive semi-definite kernel."
         )
     return LinearSolution(x, b - _multiply(store, shift, x), 0.0, "indefinite", shift)
 
@@ -340,6 +340,6 @@ def warn_indefinite():
     warn(
         "The kernel matrix plus alpha is not positive definite, so the kernel is not positive "
         "semi-definite: the solution is a stationary point, not a minimum. Increase alpha or "
-        "choose another kernel; gram_diagnostics tells more.",
+        "choose another kernel; see gram_diagnostics.",
         LinAlgWarning,
     )

@@ -56,8 +56,8 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
         Further arguments of a kernel given as a function.
 
     fit_intercept : bool, default=False
-        Whether to fit an intercept, which is not penalised. It is fitted anew
-        without the samples left out.
+        Whether to fit an intercept, which is not penalised. It is fitted
+        again without the samples left out.
 
     cv : int, "gcv", splitter or iterable, default=None
         What is left out. None: each sample once, rows of any weight as a whole,
@@ -208,7 +208,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
             per_target = squared_error_score(y.reshape(len(y), -1), weight)
             return per_target if self.alpha_per_target else lambda *a: per_target(*a).mean()
         if isinstance(self.cv, str):
-            raise ValueError('cv="gcv" has a score of its own: scoring must be None.')
+            raise ValueError(f'cv="gcv" requires scoring=None; got scoring={self.scoring!r}.')
         scorer = check_scoring(self, scoring=self.scoring)
 
         def score(predictions, rows):

@@ -65,8 +65,8 @@ def _solve_landmarks(model, X, y, alpha, weight, kernel):
     """Solve over functions of some samples, the landmarks; return these and the fit."""
     if model._precomputed:
         raise ValueError(
-            f'solver="{model.solver}" evaluates the kernel itself: it cannot be combined with '
-            'kernel="precomputed".'
+            f'solver="{model.solver}" evaluates the kernel and cannot be combined with '
+            'kernel="precomputed": use solver="cholesky".'
         )
     rng = check_random_state(model.random_state)
     rows = _solvers.choose_landmarks(model.n_components, weight, rng)
@@ -148,8 +148,8 @@ class LeverageMixin:
         check_is_fitted(self)
         if self.solver_ in ("nystrom", "cg"):
             raise AttributeError(
-                f'solver="{self.solver_}" keeps the landmarks, not the training samples: there '
-                "are no leverages, and no degrees of freedom after conjugate gradients."
+                f'leverage_ is not available with solver="{self.solver_}", which keeps the '
+                'landmarks only (and dof_ not with solver="cg"): use solver="cholesky".'
             )
         if self._leverage is None:
             self._leverage = self._compute_leverages()
@@ -269,8 +269,9 @@ def check_alpha(alpha, n_targets):
     alpha = np.asarray(alpha, dtype=np.float64).ravel()
     if len(alpha) not in (1, n_targets):
         raise ValueError(
-            f"alpha must be one number or one per target: got {len(alpha)} for {n_targets} targets."
+            f"alpha must be a float or have one value per target; got {len(alpha)} values "
+            f"for {n_targets} targets."
         )
     if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
-        raise ValueError(f"alpha must be finite and not negative, got {alpha}.")
+        raise ValueError(f"alpha must be finite and non-negative; got {alpha}.")
     return np.broadcast_to(alpha, (n_targets,)).copy()

@@ -166,8 +166,8 @@ def _folds(model, X, labels, used):
     if model.cv is None or isinstance(model.cv, str):
         if len(used) < 2 and model.fit_intercept:
             raise ValueError(
-                "Leaving one sample out needs at least two samples of positive weight, but "
-                f"there is only n_samples={len(used)}."
+                "Leave-one-out with fit_intercept=True requires at least two samples of "
+                f"positive weight; got n_samples={len(used)}."
             )
         return model.cv
     return kernel_folds(model, X, labels, used)
@@ -210,13 +210,14 @@ def _expand_best(model, given, X, y, used, best, alphas, ravel):
 def _why_no_score(model):
     if isinstance(model.cv, str):
         return (
-            'cv="gcv" is not defined for any alpha: the degrees of freedom must stay below '
-            "the sum of the sample weights, which it takes for counts, and the squares of the "
-            "residuals must not overflow. Increase alphas, or scale y."
+            'cv="gcv" is not defined for any of the alphas: the degrees of freedom must be '
+            "less than the sum of the sample weights, which are taken for counts, and the "
+            "squared residuals must not overflow. Increase alphas, or scale y."
         )
     return (
-        "No candidate has a finite score: the kernel matrix plus alpha is singular for every "
-        "alpha, or the score overflows or is NaN."
+        "The score is not finite for any of the alphas and kernels: the kernel matrix "
+        "plus alpha is singular, or the score overflows or is NaN. Increase alphas, "
+        "scale y, or choose another scoring."
     )
 
 
@@ -230,5 +231,5 @@ def check_alphas(alphas):
     """Return the penalties as a vector of positive numbers, or raise."""
     alphas = np.asarray(alphas, dtype=np.float64).ravel()
     if not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
-        raise ValueError(f"alphas must be positive finite numbers, got {alphas}.")
+        raise ValueError(f"alphas must be positive finite floats; got {alphas}.")
     return alphas

@@ -243,7 +243,8 @@ class Landmarks:
         kept = s > len(s) * np.finfo(np.float64).eps * max(s[-1], 0) * 10
         if not kept.any():
             raise ValueError(
-                "The kernel is zero on all landmarks: choose another kernel or more landmarks."
+                "The kernel is zero on all landmarks: choose another kernel, or increase "
+                "n_components."
             )
         self.s = s[kept]
         self.T = V[:, kept] / np.sqrt(self.s)
@@ -381,7 +382,10 @@ def exact_leverages(fill, n, alpha, jitter, weight, *, fit_intercept):
         shift = _linalg.with_jitter(diagonal_shift(value, weight), jitter[alpha == value][0])
         found = _linalg.inverse_diagonal(store, shift)
         if found is None:
-            raise ValueError("The leverages of an indefinite kernel are not defined.")
+            raise ValueError(
+                "leverage_ and dof_ are not defined for an indefinite kernel matrix: use a "
+                "positive semi-definite kernel, or increase alpha."
+            )
         diagonal, ones = found
         if fit_intercept:
             diagonal = diagonal - ones * (ones / ones.sum())

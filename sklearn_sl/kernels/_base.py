@@ -150,7 +150,7 @@ class Kernel(gp.Kernel):
 
     def _gradient(self, X, K):
         if self.n_dims:
-            raise NotImplementedError(f"{type(self).__name__} has no gradient.")
+            raise NotImplementedError(f"{type(self).__name__} does not support eval_gradient=True.")
         return np.empty((*K.shape, 0))
 
 
@@ -158,8 +158,8 @@ def check_vectors(X, kernel):
     """Return ``X`` as a float matrix that ``kernel`` accepts, or say why not."""
     if holds_text_or_sets(X):
         raise TypeError(
-            f"The kernel {kernel} compares vectors, but X holds strings or sets: use a kernel "
-            "made for them, such as Spectrum, GapWeighted or SetIntersection."
+            f"X must be a matrix of features for the kernel {kernel}; got strings or sets. "
+            "Use a kernel made for them, such as Spectrum, GapWeighted or SetIntersection."
         )
     X = check_array(
         X,
@@ -516,7 +516,7 @@ def raise_to(K, exponent):
 def whole(name, value):
     """Return a parameter as an integer, or say that it must be a whole number >= 0."""
     if value < 0 or int(value) != value:
-        raise ValueError(f"{name} must be a whole number >= 0, got {value}.")
+        raise ValueError(f"{name} must be a non-negative integer; got {value}.")
     return int(value)
 
 

@@ -11,11 +11,11 @@ def _as_gram(K, X):
     """Return a Gram matrix from a matrix, or from a kernel and the samples."""
     if isinstance(K, AnyKernel):
         if X is None:
-            raise ValueError("Give the samples X together with a kernel object.")
+            raise ValueError("X must be given if K is a kernel object.")
         K = K(X)
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
+        raise ValueError(f"K must be a square matrix; got shape {K.shape}.")
     return K
 
 

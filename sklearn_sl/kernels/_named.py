@@ -89,9 +89,8 @@ class MatrixFunction(Kernel):
             values = np.asarray(self._evaluate(X[rows], Y[cols]))
             if values.shape != out.shape:
                 raise ValueError(
-                    f"The kernel function returned an array of shape {values.shape} for "
-                    f"{out.shape[0]} and {out.shape[1]} samples: it must return a matrix "
-                    "with a row for each of the former and a column for each of the latter."
+                    f"kernel must return a matrix of shape {out.shape} for {out.shape[0]} and "
+                    f"{out.shape[1]} samples; got shape {values.shape}."
                 )
             out[...] = values
 
@@ -128,8 +127,8 @@ def as_kernel(
         return function(kernel, kernel_params)
     if kernel_params:
         raise ValueError(
-            "kernel_params is passed to a kernel given as a function; a named kernel takes gamma, "
-            "degree and coef0."
+            f"kernel_params requires kernel to be a function; got kernel={kernel!r}, which "
+            "takes gamma, degree and coef0."
         )
     return _named(kernel, _gamma(kernel, gamma, X, sample_weight), degree, coef0)
 

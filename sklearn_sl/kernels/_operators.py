@@ -30,7 +30,8 @@ class _Operator(Kernel):
         kinds = {input_kind(k) for k in self._members} - {"anything"}
         if len(kinds) > 1:
             raise TypeError(
-                f"{self} mixes kernels of different inputs: {', '.join(sorted(kinds))}."
+                f"{self} combines kernels of different inputs ({', '.join(sorted(kinds))}): all "
+                "must take the same X."
             )
         return kinds.pop() if kinds else "anything"
 

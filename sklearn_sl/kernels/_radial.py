@@ -36,7 +36,10 @@ def negated_squared_distances(X, Y, scale=1.0, *, kink=False):
     at distance zero and feel the root of a rounding error.
     """
     if np.ndim(scale) and len(scale) != X.shape[1]:
-        raise ValueError(f"There are {len(scale)} length scales, but X has {X.shape[1]} features.")
+        raise ValueError(
+            f"length_scale must be a float or have one value per feature; got {len(scale)} "
+            f"values for X with {X.shape[1]} features."
+        )
     if sp.issparse(X) or sp.issparse(Y):
         scaled, product_of = _scaled_sparse, _sparse_product
     elif APART.get():
@@ -168,7 +171,9 @@ def median_gamma(X, *, sample_weight=None, max_samples=1000, random_state=0):
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
     used = np.flatnonzero(weight)
     if weight.shape != (X.shape[0],) or not len(used):
-        raise ValueError("sample_weight must hold one weight per sample, not all of them zero.")
+        raise ValueError(
+            "sample_weight must have one weight per sample of X, not all of them zero."
+        )
     if len(used) > max_samples:
         used = np.sort(check_random_state(random_state).choice(used, max_samples, replace=False))
     X, n = X[used], len(used)
@@ -351,7 +356,7 @@ class Gaussian(RadialKernel):
 
     def _check_gamma_name(self):
         if self.gamma != "median":
-            raise ValueError(f"gamma must be a number, None or 'median', got {self.gamma!r}.")
+            raise ValueError(f"gamma must be a float, None or 'median'; got {self.gamma!r}.")
 
     def _scale(self):
         if self.gamma is None:
@@ -363,9 +368,12 @@ class Gaussian(RadialKernel):
                 "use the kernel in an estimator of sklearn_sl, which does."
             )
         if np.any(np.asarray(self.length_scale) != 1.0):
-            raise ValueError("Gaussian takes gamma or length_scale, not both.")
+            raise ValueError(
+                "gamma and length_scale must not both be given: leave gamma=None or "
+                "length_scale=1.0."
+            )
         if not (np.isfinite(self.gamma) and self.gamma >= 0):
-            raise ValueError(f"gamma must be finite and >= 0, got {self.gamma}.")
+            raise ValueError(f"gamma must be finite and non-negative; got {self.gamma}.")
         return sqrt(self.gamma)
 
     def _map(self, S):
@@ -398,7 +406,7 @@ def checked_length_scale(length_scale):
     """Return the length scale as a positive number or vector, or raise."""
     scale = np.squeeze(np.asarray(length_scale, dtype=np.float64))
     if scale.ndim > 1 or not (np.isfinite(scale).all() and (scale > 0).all()):
-        raise ValueError(f"length_scale must be positive and finite, got {length_scale}.")
+        raise ValueError(f"length_scale must be positive and finite; got {length_scale}.")
     return scale
 
 
@@ -454,7 +462,7 @@ class Matern(RadialKernel):
 
     def _scale(self):
         if not self.nu > 0:
-            raise ValueError(f"nu must be positive, got {self.nu}.")
+            raise ValueError(f"nu must be positive; got {self.nu}.")
         scale = 1 / checked_length_scale(self.length_scale)
         return scale / sqrt(2) if np.isinf(self.nu) else scale * sqrt(2 * self.nu)
 

@@ -145,8 +145,9 @@ class ClassificationMixin(SupportVectorMixin):
         scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
                 (n_samples, n_classes * (n_classes - 1) / 2)
             For two classes one score, positive for ``classes_[1]``. For more, with
-            ``decision_function_shape="ovr"`` the duels that each class wins and, as fractions,
-            how clearly; with "ovo" the value of each duel, positive for the first class.
+            ``decision_function_shape="ovr"`` the pairwise votes of each class plus, as a
+            fraction, their confidence; with "ovo" the value of the machine of each pair, positive
+            for the first class.
         """
         check_is_fitted(self)
         values = self._pair_values(self._validate_query(X))
@@ -157,7 +158,7 @@ class ClassificationMixin(SupportVectorMixin):
         if n_classes == 2:
             return values[:, 0]
         return (
-            values if self.decision_function_shape == "ovo" else scores_of_duels(values, n_classes)
+            values if self.decision_function_shape == "ovo" else scores_of_votes(values, n_classes)
         )
 
     def predict(self, X):
@@ -172,7 +173,7 @@ class ClassificationMixin(SupportVectorMixin):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The class of each sample, the one that wins most duels.
+            The class of each sample, the one with the most pairwise votes.
         """
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
@@ -184,7 +185,7 @@ class ClassificationMixin(SupportVectorMixin):
         """Return the class, as a number, that wins by the values of the machines of all pairs."""
         if n_classes == 2:
             return (values[:, 0] >= 0).astype(np.intp)
-        points = scores_of_duels if self.break_ties else duels_won
+        points = scores_of_votes if self.break_ties else pairwise_votes
         return points(values, n_classes).argmax(axis=1)
 
     @property
@@ -264,8 +265,8 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Whether ``decision_function`` returns a score for each class or for each pair of classes.
 
     break_ties : bool, default=False
-        Whether ``predict`` follows the scores of "ovr" where several classes win the same number
-        of duels. If not, the first of them is predicted.
+        Whether ``predict`` follows the scores of "ovr" where several classes have the same number
+        of pairwise votes. If not, the first of them is predicted.
 
     random_state : int, RandomState instance or None, default=None
         Has no effect, as in scikit-learn without ``probability``: nothing here is random.
@@ -462,7 +463,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         The kernel and the weights of the classes stay those of the fitted model: the error is that
         of refits with ``gamma=model.kernel_.gamma`` and ``class_weight=dict(zip(model.classes_,
         model.class_weight_))``. ``gamma="scale"`` and ``class_weight="balanced"`` would be computed
-        anew in each fold of :func:`~sklearn.model_selection.cross_val_score`, which may then
+        again in each fold of :func:`~sklearn.model_selection.cross_val_score`, which may then
         differ by a few samples. A sample is left out as a whole, whatever its weight, and all
         samples of positive weight count the same. The only sample of a class is an error.
 
@@ -521,8 +522,9 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     def _refuse_probability(self):
         if self.probability is True:
             raise ValueError(
-                "SVC has no probability=True, whose probabilities may contradict the predictions: "
-                "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False) instead."
+                "probability=True is not supported, as such probabilities may contradict "
+                "predict: use sklearn.calibration.CalibratedClassifierCV(SVC(), "
+                "ensemble=False)."
             )
 
 
@@ -535,8 +537,8 @@ def pairs_of(codes, n_classes):
     ]
 
 
-def duels_won(values, n_classes):
-    """Return how many duels each class wins; the second class wins a draw."""
+def pairwise_votes(values, n_classes):
+    """Return the number of pairwise votes of each class; zero is a vote for the second of two."""
     won = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         first = values[:, column] > 0
@@ -545,10 +547,10 @@ def duels_won(values, n_classes):
     return won
 
 
-def scores_of_duels(values, n_classes):
-    """Return the duels that each class wins, and its confidence squeezed below a third of one."""
+def scores_of_votes(values, n_classes):
+    """Return the votes of each class, plus its confidence squeezed below a third of one."""
     confidence = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         confidence[:, i] += values[:, column]
         confidence[:, j] -= values[:, column]
-    return duels_won(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))
+    return pairwise_votes(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))

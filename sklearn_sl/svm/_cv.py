@@ -70,7 +70,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         Sample weights are passed on to it, the weights of classes are not.
 
     class_weight : dict or "balanced", default=None
-        Weights of the classes, as in :class:`SVC`; "balanced" anew for each fold.
+        Weights of the classes, as in :class:`SVC`; "balanced" is computed again for each fold.
 
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss, as in :class:`SVC`.
@@ -83,7 +83,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
 
     break_ties : bool, default=False
         Whether ``predict`` follows the scores of "ovr" where several classes win the same number
-        of duels.
+        of pairwise votes.
 
     tol : float, default=1e-3
         The violation of the optimality conditions at which to stop. With up to 512 samples and
@@ -302,7 +302,10 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         codes = data.target
         present = np.unique(codes[fold.weight > 0])
         if len(present) < 2:
-            raise ValueError("A split trains on samples of one class only: choose another cv.")
+            raise ValueError(
+                "A training split of cv has samples of one class only: use stratified folds, "
+                "or fewer of them."
+            )
 
         def problem_at(C, first, second):
             sign = 1.0 * (codes == first) - 1.0 * (codes == second)

@@ -34,8 +34,8 @@ FACE_SIZE, REFINEMENTS, REFINING_STEPS, REFINING_PASSES = 400, 5, 100, 5
 # A large C is approached by factors of STAGE, from where C K_ii is about one; the violation at
 # which a stage ends.
 STAGE, ROUGH = 10.0, 0.1
-# A leap: the most steps, the most products of each, and the most samples that take part.
-LEAP_STEPS, CONJUGATE_STEPS, FACE_SAMPLES = 10, 30, 2048
+# Maximising over the positive shares: the most steps, the most products of each, and samples.
+FACE_STEPS, CONJUGATE_STEPS, FACE_SAMPLES = 10, 30, 2048
 
 
 def kernel_rows(kernel, X, used, cache_size):
@@ -208,7 +208,7 @@ class DualAscent:
         return np.finfo(np.float64).eps * max(1.0, reach)
 
     def refresh(self):
-        """Compute the scores anew from the shares, without the errors of the updates."""
+        """Compute the scores from the shares, without the errors of the updates."""
         tau = self.tau
         support = np.flatnonzero(tau.any(axis=0))
         score = np.where(self.own_class, 0.0, 1.0)
@@ -231,7 +231,7 @@ class DualAscent:
                 continue
             with progress.step({"kkt_violation": worst}):
                 self._improve(self._next_working_set(), worst, tol)
-                self._leap_if_due(tol)
+                self._maximise_if_due(tol)
             fresh = False
 
     def _next_working_set(self):
@@ -295,7 +295,7 @@ class DualAscent:
             # Where two shares are zero at once, Newton's method may stall: a few steps help.
             self.ascend(precise, progress, max_steps=self.steps + REFINING_PASSES * self.n)
 
-    def _leap_if_due(self, tol):
+    def _maximise_if_due(self, tol):
         """Maximise over the positive shares, as soon as the steps since have cost as much.
 
         Single steps are slow where the kernel is of low rank and ``C`` is large.
@@ -304,11 +304,11 @@ class DualAscent:
         if not 0 < face.n_samples < self.rows.face_samples:
             return
         if face.size <= FACE_SIZE:
-            cost = 3 * LEAP_STEPS * face.size**3
+            cost = 3 * FACE_STEPS * face.size**3
         else:
-            cost = LEAP_STEPS * CONJUGATE_STEPS * len(self.eta) * face.n_samples**2
+            cost = FACE_STEPS * CONJUGATE_STEPS * len(self.eta) * face.n_samples**2
         if self._visits >= cost:
-            self._maximise_on_face(tol, LEAP_STEPS)
+            self._maximise_on_face(tol, FACE_STEPS)
             self._visits = 0
 
     def _maximise_on_face(self, tol, max_steps):

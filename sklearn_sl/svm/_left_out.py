@@ -21,7 +21,7 @@ from sklearn_sl.svm._solver import Search
 TOL = 1e-6
 # No violation below this, relative to the terms of the gradient, is asked for.
 REACHABLE = 1e-14
-# The exchanges of the solution of all samples from which on the basis is chosen anew.
+# The exchanges of the solution of all samples from which on the basis is chosen again.
 STALE = 8
 # Numbers per array of a batch of left-out samples.
 BATCH = 1_000_000

@@ -80,8 +80,9 @@ def span_suspects(problem, gram, solution):
 def _need_free_vector(problem, b, method):
     if problem.intercept and not problem.free(b).any():
         raise ValueError(
-            f'method="{method}" needs a support vector between its bounds: all are at C, and the '
-            'intercept is not unique. Use method="exact" or "n_sv", or another C.'
+            f'method="{method}" requires a support vector with 0 < alpha < C, but all are '
+            'at C, so that the intercept is not unique. Use method="exact" or "n_sv", or '
+            "fit with another C."
         )
 
 
@@ -89,14 +90,14 @@ def _need_free_vector(problem, b, method):
 def classifier_loo_error(model, X, y, sample_weight, method):
     """Return the leave-one-out error of a fitted classifier; see :meth:`SVC.loo_error`."""
     if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
+        raise ValueError(f"method must be one of {METHODS}; got {method!r}.")
     check_is_fitted(model)
     gram, codes, pairs = _fitted_pairs(model, X, y, sample_weight)
     n_classes = len(model.classes_)
     # Without its only sample a class is unknown.
     errors = np.bincount(codes)[codes] == 1
     if method == "exact":
-        values = _duels_without_each(model, gram, pairs)
+        values = _values_without_each(model, gram, pairs)
         winners = model._winners(-values if n_classes == 2 else values, n_classes)
         return float(np.mean(errors | (winners != codes)))
     suspects = {"xi-alpha": xi_alpha_suspects, "span": span_suspects, "n_sv": support_suspects}
@@ -111,8 +112,8 @@ def regressor_loo_error(model, X, y, sample_weight, method):
     """Return the leave-one-out error of a fitted regression; see :meth:`SVR.loo_error`."""
     if method != "exact":
         raise ValueError(
-            f'A regression has no method={method!r}: the bounds "xi-alpha", "span" and "n_sv" '
-            'count errors of classification. Use method="exact".'
+            'method must be "exact" for a regression, as the others count classification '
+            f"errors; got {method!r}."
         )
     check_is_fitted(model)
     X, y, weight = _training_set(model, X, y, sample_weight)
@@ -131,16 +132,15 @@ def _training_set(model, X, y, sample_weight):
     X, y = model._validate_query(X), column_or_1d(y)
     check_consistent_length(X, y)
     if X.shape[0] != model.shape_fit_[0]:
-        raise _not_the_training_set(f"of {model.shape_fit_[0]} samples, X has {X.shape[0]}")
+        raise _not_the_training_set(
+            f"X has {X.shape[0]} samples, but the estimator was fitted on {model.shape_fit_[0]}"
+        )
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
     return X, y, np.ones(len(y)) if weight is None else weight
 
 
 def _not_the_training_set(reason):
-    return ValueError(
-        "Leave-one-out needs the data that the model was fitted to, weights included: the "
-        f"training set is one {reason}."
-    )
+    return ValueError(f"{reason}: pass the X, y and sample_weight that were used in fit.")
 
 
 def _fitted_pairs(model, X, y, sample_weight):
@@ -151,7 +151,7 @@ def _fitted_pairs(model, X, y, sample_weight):
     X, y, weight = _training_set(model, X, y, sample_weight)
     known = np.isin(y, model.classes_)
     if model.class_weight is None and not known[weight > 0].all():
-        raise _not_the_training_set(f"with the classes {model.classes_}, y has others")
+        raise _not_the_training_set(f"y has labels other than classes_={model.classes_}")
     codes = np.searchsorted(model.classes_, np.where(known, y, model.classes_[0]))
     used = np.flatnonzero(known & (weight > 0))
     used = used[np.argsort(codes[used], kind="stable")]
@@ -179,26 +179,26 @@ def _dense(coef):
     return coef.toarray() if sp.issparse(coef) else coef
 
 
-def _duels_without_each(model, gram, pairs):
-    """Return the value of each duel at each sample, trained without it; or else just its sign.
+def _values_without_each(model, gram, pairs):
+    """Return the value of each pair's machine at each sample, trained without it, or just its sign.
 
     The values matter only where they break ties.
     """
     shared = model._shared_matrix(gram) if len(pairs) > 1 else None
-    duels = np.empty((gram.n, len(pairs)))
+    at_all = np.empty((gram.n, len(pairs)))
     for column, (members, problem, b) in enumerate(pairs):
         part = gram if len(pairs) == 1 else SubGram(gram, members, shared)
         machine = _resident(model, problem, part, b)
         if model.break_ties and len(pairs) > 1:
-            duels[members, column] = machine.values_without(machine.support)
+            at_all[members, column] = machine.values_without(machine.support)
         else:
-            duels[members, column] = machine.decided_values()
+            at_all[members, column] = machine.decided_values()
         others = np.setdiff1d(np.arange(gram.n), members)
         if len(others):
             support = np.flatnonzero(machine.support)
             values = gram.product(members[support], machine.coef[support], at=others)
-            duels[others, column] = values + machine.intercept
-    return duels
+            at_all[others, column] = values + machine.intercept
+    return at_all
 
 
 def _resident(model, problem, gram, b):
@@ -226,4 +226,7 @@ def _check_distance(model, problem, b, violation):
     feasible = (b >= problem.lower).all() and (b <= problem.upper).all()
     before = np.max(model.kkt_violation_)
     if not feasible or not violation <= 1.5 * before + 1e-7 * (1 + np.abs(problem.target).max()):
-        raise _not_the_training_set(f"at which it is optimal to {before:.1e}, not {violation:.1e}")
+        raise _not_the_training_set(
+            f"The optimality conditions are violated by {violation:.1e} on this X, y and "
+            f"sample_weight, but were by {before:.1e} after fit"
+        )

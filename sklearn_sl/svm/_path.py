@@ -117,7 +117,7 @@ class SVMPath:
     def _require_exact(self, name):
         if self.exact is None:
             raise AttributeError(
-                f"{name} belongs to the exact path: call svm_path with method='exact'."
+                f"{name} is available for the exact path only: call svm_path with method='exact'."
             )
         return self.exact
 
@@ -272,19 +272,19 @@ def _check_costs(Cs):
     Cs = DEFAULT_CS.copy() if Cs is None else np.sort(np.atleast_1d(np.asarray(Cs, dtype=float)))
     if Cs.ndim != 1 or not Cs.size or not (Cs[0] > 0 and np.isfinite(Cs[-1])):
         raise ValueError(
-            f"Cs must be a list of positive and finite numbers, got {Cs}. For a hard margin fit "
-            "SVC(C=np.inf)."
+            f"Cs must be an array-like of positive finite floats; got {Cs}. For a hard "
+            "margin, fit SVC(C=np.inf)."
         )
     return Cs
 
 
 def _check_method(method, loss):
     if method not in ("warm", "exact"):
-        raise ValueError(f"method must be 'warm' or 'exact', got {method!r}.")
+        raise ValueError(f"method must be 'warm' or 'exact'; got {method!r}.")
     if method == "exact" and loss != "hinge":
         raise ValueError(
-            f"The path of loss={loss!r} is not piecewise linear in C: choose method='warm', or "
-            "loss='hinge'."
+            "method='exact' requires loss='hinge', whose path is piecewise linear in C; "
+            f"got loss={loss!r}. Use method='warm'."
         )
 
 
@@ -296,8 +296,8 @@ def _problem_family(machine, X, y, sample_weight):
     X, y, weight, own_weight = machine._labelled_data(X, y, sample_weight)
     if len(machine.classes_) > 2:
         raise ValueError(
-            f"svm_path needs two classes, got {len(machine.classes_)}: call it for each pair of "
-            "classes, or fit SVC for each C."
+            f"y must have two classes in svm_path; got {len(machine.classes_)}. Call it for "
+            "each pair of classes, or fit SVC for each C."
         )
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     form = {"squared": machine.loss == "squared_hinge", "intercept": machine.fit_intercept}

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 # Coefficients this near to zero or to a bound, relative to the largest, are there.
-DUST = 1e-12
+NEAR_BOUND = 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Problem:
         b = np.where(b > near * self.upper, self.upper, b)
         return np.where(b < near * self.lower, self.lower, b)
 
-    def settled(self, b, near=DUST):
+    def settled(self, b, near=NEAR_BOUND):
         """Return coefficients that are at zero or at a bound, not next to it by a rounding error.
 
         A coefficient next to its bound looks free, and would decide an intercept for which there

@@ -109,8 +109,8 @@ def _folds(model, data):
     if isinstance(model.cv, str):
         if len(every) < 2:
             raise ValueError(
-                "Leaving one sample out needs at least two samples of positive weight, but "
-                f"there is only n_samples={len(every)}."
+                'cv="loo" requires at least two samples of positive weight; got '
+                f"n_samples={len(every)}."
             )
         return [Fold(data.weight, every, alone=True)]
     return [
@@ -254,7 +254,7 @@ def left_out_values(machines, gram, fold, Cs, options, over):
     """Return the values at the tested samples, and how many problems were not solved.
 
     The values have the shape (number of ``Cs``, of tested samples, of machines). Once ``over()``
-    is true nobody wants them any more.
+    is true they are not needed any more.
     """
     values = np.empty((len(Cs), len(fold.tested), len(machines)))
     unsolved = 0
@@ -309,7 +309,10 @@ def check_costs(Cs):
         return np.logspace(np.log10(LEAST_C), np.log10(LARGEST_C), Cs)
     Cs = np.asarray(Cs, dtype=np.float64)
     if Cs.ndim != 1 or not len(Cs) or not (np.isfinite(Cs).all() and (Cs > 0).all()):
-        raise ValueError(f"Cs must be positive finite numbers, or how many, got {Cs}.")
+        raise ValueError(
+            "Cs must be an int, the number of values, or an array-like of positive finite "
+            f"floats; got {Cs}."
+        )
     return Cs
 
 
@@ -319,7 +322,7 @@ def grid_points(kernel_grid, Cs):
     points, first = [], 0
     for grid in [grids] if isinstance(grids, dict) else grids:
         if "C" in grid:
-            raise ValueError("kernel_grid has C: give its values as Cs.")
+            raise ValueError('kernel_grid must not contain "C": pass the values of C as Cs.')
         names = sorted(grid)
         shape = tuple(len(grid[name]) for name in names)
         places = {name: range(size) for name, size in zip(names, shape, strict=True)}
@@ -350,7 +353,10 @@ def results_of(points, scores):
 def best_index(mean_scores):
     """Return the first of the best candidates."""
     if np.isnan(mean_scores).all():
-        raise ValueError("No candidate has a score: it is NaN for all of them.")
+        raise ValueError(
+            "The score is NaN for all of Cs and kernel_grid: choose other values, or "
+            "another scoring."
+        )
     return int(np.argmax(among_the_best(mean_scores)))
 
 

@@ -14,10 +14,10 @@ EXACT, POLISHED, POLISHED_TOL = 2048, 512, 1e-3
 POLISH, POLISH_ROUNDS = 1e-15, 30
 # Steps per variable after which Newton steps help along, and from then on between them; how many
 # of those at a time, and for how many free variables at most.
-PATIENCE, IMPATIENCE, LEAPS, MOST_FREE = 100, 5, 10, 2000
+PATIENCE, IMPATIENCE, FACES, MOST_FREE = 100, 5, 10, 2000
 # Costs on the way up, as parts of the cost asked for.
-CLIMB_STEP = 0.1
-CLIMB = (1e-4, 1e-3, 1e-2, 1e-1)
+COST_STEP = 0.1
+COSTS = (1e-4, 1e-3, 1e-2, 1e-1)
 # Coefficients beyond this are on their way to infinity.
 UNBOUNDED = 1e100
 NO_OPTIMUM = (
@@ -133,8 +133,8 @@ class Search:
         self.n_iter, self.patience = 0, PATIENCE * len(self.used)
         moderate = 1e-15 < np.abs(gram.diagonal).max(initial=0) < 1e15
         self._plan(np.float32 if len(self.used) > EXACT and moderate else np.float64)
-        self.climbed = block is not None
-        if self.climbed:
+        self.cost_grown = block is not None
+        if self.cost_grown:
             block.turn_to(problem)
             self._block, self.dtype = block, block.buffer.dtype
         self._start(start)
@@ -268,7 +268,7 @@ class Search:
             if len(moved):
                 self._subtract(moved, moves)
             if self.patience < 0:
-                self._leap()
+                self._newton_steps()
             if stalled > 3 or not len(moved):
                 if self.dtype == np.float64:
                     break
@@ -382,20 +382,20 @@ class Search:
         return bool(((moved == lower) | (moved == upper)).any())
 
     def _help_along(self):
-        """Do what helps where SMO crawls: climb once, then leap."""
-        if self.whole and not self.climbed and np.isfinite(self.problem.cost).all():
-            self._climb()
+        """Do what helps where SMO is slow: let the cost grow, once, then take Newton steps."""
+        if self.whole and not self.cost_grown and np.isfinite(self.problem.cost).all():
+            self._grow_cost()
         else:
-            self._leap()
+            self._newton_steps()
 
-    def _climb(self):
-        """Start anew from a small cost, which makes an easy problem, and let it grow.
+    def _grow_cost(self):
+        """Restart from a small cost, which makes an easy problem, and let it grow.
 
         Multiplied by as much, the solution for a cost is a good start for a larger one.
         """
         b = np.zeros(self.gram.n)
         rough = max(self.tol, 1e-3 * np.ptp(self.problem.target))
-        for factor in CLIMB:
+        for factor in COSTS:
             search = Search(
                 self.problem.with_cost(factor),
                 self.gram,
@@ -403,7 +403,7 @@ class Search:
                 max_iter=max(self.budget - self.n_iter, 0),
                 cache_bytes=self.cache_bytes,
                 shrinking=self.shrinking,
-                start=b / CLIMB_STEP,
+                start=b / COST_STEP,
                 watch=self._asked,
                 block=self.block,
             )
@@ -411,12 +411,12 @@ class Search:
             self.n_iter += search.n_iter
             b = search.b
         self.block.turn_to(self.problem)
-        self.b, self.climbed = self.problem.clipped(b / CLIMB_STEP), True
+        self.b, self.cost_grown = self.problem.clipped(b / COST_STEP), True
         self.patience, self.v = PATIENCE * len(self.used), self.gradient()
 
-    def _leap(self):
+    def _newton_steps(self):
         """Take Newton steps from face to face of the box."""
-        for _ in range(LEAPS):
+        for _ in range(FACES):
             if not self._newton():
                 return
 
