@@ -13,6 +13,47 @@ from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
 
+# What the docstrings of all kernel machines share.
+PARAGRAPHS = dict(
+    training_samples="""
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+        Training data; a matrix of kernel values if the kernel is "precomputed"; strings or sets if
+        the kernel compares these.
+    """,
+    new_samples="""
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+        Samples; their kernel values with the training samples if the kernel is "precomputed".
+    """,
+    class_labels="""
+    y : array-like of shape (n_samples,)
+        Class labels.
+    """,
+    fit_and_score_weight="""
+    sample_weight : float or array-like of shape (n_samples,), default=None
+        Weights, of the fit and of the score.
+    """,
+    degree="""
+    degree : float, default=3
+        The degree of "poly".
+    """,
+    kernel_params="""
+    kernel_params : dict, default=None
+        Further arguments of a kernel given as a function.
+    """,
+    fitted_kernel="""
+    kernel_ : kernel object or None
+        The kernel in use, every parameter a number; None if precomputed.
+    """,
+    features_seen="""
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+    """,
+)
+
 
 class KernelMachineMixin:
     """The parameters ``kernel, gamma, degree, coef0, kernel_params`` and what follows from them.

@@ -10,6 +10,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernel_ridge._fit import (
     KernelClassifierMixin,
     KernelRegressorMixin,
+    document,
     indicators,
     squeezed,
 )
@@ -20,6 +21,7 @@ from sklearn_sl.kernel_ridge._selection import (
 )
 
 
+@document
 class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     """Kernel ridge regression with the penalty and the kernel chosen in closed form.
 
@@ -34,8 +36,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
         The penalties to choose from, all positive.
 
-    kernel : str, kernel object or callable, default="linear"
-        The kernel, as in :class:`KernelRidge`.
+    {ridge_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as for
@@ -43,17 +44,13 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
         of ``gamma``, ``degree``, ``coef0`` and even ``kernel``, for a kernel
         object its own parameters.
 
-    gamma : float or "median", default=None
-        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    {ridge_gamma}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=False
         Whether to fit an intercept, which is not penalised. It is fitted
@@ -111,12 +108,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     dof_ : float or ndarray of shape (n_targets,)
         The effective degrees of freedom of the chosen model.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -179,15 +171,12 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------
@@ -222,6 +211,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
         return score
 
 
+@document
 class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimator):
     """:class:`KernelRidgeClassifier` with the penalty and the kernel chosen in closed form.
 
@@ -233,23 +223,18 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
     alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
         The penalties to choose from, all positive.
 
-    kernel : str, kernel object or callable, default="linear"
-        The kernel, as in :class:`KernelRidge`.
+    {ridge_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as in :class:`KernelRidgeCV`.
 
-    gamma : float or "median", default=None
-        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    {ridge_gamma}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=True
         Whether to fit an intercept, which is not penalised.
@@ -304,12 +289,7 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
     dof_ : float
         The effective degrees of freedom of the chosen model.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -364,15 +344,11 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------

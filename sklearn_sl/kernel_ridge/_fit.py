@@ -7,13 +7,30 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, check_symmetric_gram
+from sklearn_sl._docstrings import inserter
+from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin, check_symmetric_gram
 from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.kernel_ridge import _solvers
 from sklearn_sl.kernels._base import encode, gram_product
 from sklearn_sl.kernels._dot import Linear
+
+document = inserter(
+    **PARAGRAPHS,
+    ridge_kernel="""
+    kernel : str, kernel object or callable, default="linear"
+        The kernel, as in :class:`KernelRidge`.
+    """,
+    ridge_gamma="""
+    gamma : float or "median", default=None
+        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    """,
+    ridge_coef0="""
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+    """,
+)
 
 
 @np.errstate(all="ignore")
@@ -169,6 +186,7 @@ class LeverageMixin:
         return leverages
 
 
+@document
 class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin):
     """An expansion that predicts one or several numbers."""
 
@@ -177,9 +195,7 @@ class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin)
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -189,6 +205,7 @@ class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin)
         return evaluate(self, X)
 
 
+@document
 class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
     """An expansion that regresses the indicators of the classes."""
 
@@ -197,8 +214,7 @@ class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
+        {new_samples}
 
         Returns
         -------
@@ -213,8 +229,7 @@ class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
+        {new_samples}
 
         Returns
         -------

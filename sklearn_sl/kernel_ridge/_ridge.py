@@ -11,6 +11,7 @@ from sklearn_sl.kernel_ridge._fit import (
     KernelClassifierMixin,
     KernelRegressorMixin,
     LeverageMixin,
+    document,
     fit_targets,
     indicators,
 )
@@ -27,6 +28,7 @@ RIDGE_PARAMETERS = {
 }
 
 
+@document
 class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstimator):
     """Kernel ridge regression.
 
@@ -56,14 +58,11 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
         The ``gamma`` of the named kernels. None is ``1 / n_features`` (1 for
         "chi2"), "median" is :func:`~sklearn_sl.kernels.median_gamma`.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=False
         Whether to fit an intercept, which is not penalised.
@@ -97,8 +96,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
         The training data or the landmarks; the training kernel matrix if the
         kernel is "precomputed".
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
     intercept_ : float or ndarray of shape (n_targets,)
         The intercept, 0.0 without.
@@ -131,12 +129,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
     n_iter_ : int
         The steps taken, 1 for the direct solvers.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -195,9 +188,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
@@ -216,6 +207,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
         return self
 
 
+@document
 class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin, BaseEstimator):
     """Classification by kernel ridge regression of the class indicators.
 
@@ -229,20 +221,15 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
     alpha : float or array-like of shape (n_classes,), default=1
         The strength of the penalty.
 
-    kernel : str, kernel object or callable, default="linear"
-        The kernel, as in :class:`KernelRidge`.
+    {ridge_kernel}
 
-    gamma : float or "median", default=None
-        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    {ridge_gamma}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=True
         Whether to fit an intercept, which is not penalised.
@@ -277,8 +264,7 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
         The training data or the landmarks.
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
     intercept_ : float or ndarray of shape (n_classes,)
         The intercept, 0.0 without.
@@ -301,12 +287,7 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
     n_iter_ : int
         The steps taken, 1 for the direct solvers.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -365,12 +346,9 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weights: an integer weight is the same as repeated rows, a weight of

@@ -7,13 +7,62 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, labelled_data
+from sklearn_sl._docstrings import inserter
+from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin, labelled_data
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm._problem import certificates
+
+document = inserter(
+    **PARAGRAPHS,
+    svm_kernel="""
+    kernel : str, kernel object or callable, default="rbf"
+        The kernel, as in :class:`SVC`.
+    """,
+    svm_coef0="""
+    coef0 : float, default=0.0
+        The constant of "poly" and "sigmoid".
+    """,
+    svm_tol="""
+    tol : float, default=1e-3
+        The violation of the optimality conditions at which to stop. With up to 512 samples and
+        the default or less, a few Newton steps go on from there to rounding errors, so that the
+        solution does not depend on the order of rows or on whether rows are repeated or weighted.
+        With a larger ``tol`` the solver stops there, sooner.
+    """,
+    shrinking="""
+    shrinking : bool, default=True
+        Whether the solver leaves out, for a while, the samples that violate nothing.
+    """,
+    svm_weight="""
+    sample_weight : float or array-like of shape (n_samples,), default=None
+        Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows, a
+        weight of zero the same as a removed row.
+    """,
+    svm_class_weight="""
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    """,
+    support_vectors="""
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+        The support vectors; empty if the kernel is "precomputed".
+    """,
+    class_support="""
+    n_support_ : ndarray of shape (n_classes,)
+        The number of support vectors of each class.
+    """,
+    svm_status="""
+    fit_status_ : int
+        0 if converged, 1 otherwise.
+    """,
+    svm_shape="""
+    shape_fit_ : tuple of int
+        The shape of the training set.
+    """,
+)
 
 PARAMETERS = {
     **KernelMachineMixin._kernel_constraints,

@@ -12,7 +12,7 @@ from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
@@ -35,6 +35,7 @@ CLASSIFIER_PARAMETERS = {
 }
 
 
+@document
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
@@ -136,9 +137,7 @@ class ClassificationMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -166,9 +165,7 @@ class ClassificationMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -197,6 +194,7 @@ class ClassificationMixin(SupportVectorMixin):
         return sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef
 
 
+@document
 class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """C-support vector classification by SMO, with certificates.
 
@@ -224,28 +222,21 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         :mod:`sklearn_sl.kernels` or of scikit-learn, or a function of two sets of samples that
         returns the matrix of their kernel values.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels. "scale" is ``1 / (n_features * variance of X)``,
         where samples count by their weights, "auto" is ``1 / n_features``, "median" is
         :func:`~sklearn_sl.kernels.median_gamma`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     probability : bool, default="deprecated"
         Must not be true: use :class:`sklearn.calibration.CalibratedClassifierCV`.
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     cache_size : float, default=200
         The most memory for kernel values, in MB.
@@ -278,8 +269,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Whether to fit the intercept ``b``. Without it the machine is homogeneous, and the dual has
         no equality constraint.
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     n_jobs : int, default=None
         The number of threads that solve pairs of classes side by side; None is 1 unless in a
@@ -290,17 +280,14 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes; one whose samples all have weight zero is not there.
 
-    class_weight_ : ndarray of shape (n_classes,)
-        The weight of each class.
+    {svm_class_weight}
 
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set, class by class.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
-    n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+    {class_support}
 
     dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
         The coefficients ``y_i alpha_i``; with more than two classes laid out as in scikit-learn.
@@ -330,21 +317,13 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     converged_ : bool
         Whether all violations are at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -426,16 +405,11 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
-            a weight of zero the same as a removed row.
+        {svm_weight}
 
         Returns
         -------

@@ -10,6 +10,7 @@ from sklearn_sl._kernel_search import kernel_candidates
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl.base import EstimatorMixin, class_factors
+from sklearn_sl.svm._base import document
 from sklearn_sl.svm._classify import CLASSIFIER_PARAMETERS, ClassificationMixin, pairs_of
 from sklearn_sl.svm._gram import gram_of
 from sklearn_sl.svm._problem import margin_problem
@@ -22,6 +23,7 @@ from sklearn_sl.svm._search import (
 from sklearn_sl.svm._solver import go_on, solve
 
 
+@document
 class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """:class:`SVC` with ``C`` and the kernel chosen by cross-validation.
 
@@ -37,26 +39,22 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         The values of ``C`` to choose from, positive and finite. A number asks for so many from
         0.001 to 1000, evenly spaced on a logarithmic scale.
 
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as for
         :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists of ``gamma``,
         ``degree``, ``coef0`` and even ``kernel``, for a kernel object its own parameters.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`. What depends on data is computed
         from all samples, once.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     cv : int, "loo", splitter or iterable, default=None
         The folds: stratified if a number, as in :func:`sklearn.model_selection.check_cv`, and the
@@ -85,18 +83,13 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         Whether ``predict`` follows the scores of "ovr" where several classes win the same number
         of pairwise votes.
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     max_iter : int, default=-1
         The most steps of the solver for one problem. -1 is ten million, or a hundred per sample
         if that is more.
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     cache_size : float, default=200
         The most memory for the kernel values of a fit, in MB. The search holds the Gram matrix of
@@ -135,17 +128,14 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     classes_ : ndarray of shape (n_classes,)
         The classes; one whose samples all have weight zero is not there.
 
-    class_weight_ : ndarray of shape (n_classes,)
-        The weight of each class.
+    {svm_class_weight}
 
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set, class by class.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
-    n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+    {class_support}
 
     dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
         The coefficients, as in :class:`SVC`.
@@ -174,18 +164,11 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     converged_ : bool
         Whether the violation of the fit to all samples is at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -261,15 +244,11 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------
@@ -328,6 +307,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         return KnownClassifier(self.classes_[winners], self.classes_[present], decisions=scores)
 
 
+@document
 class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """:class:`SVR` with ``C`` and the kernel chosen by cross-validation.
 
@@ -341,26 +321,22 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         The values of ``C`` to choose from, positive and finite. A number asks for so many from
         0.001 to 1000, evenly spaced on a logarithmic scale.
 
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as for
         :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists of ``gamma``,
         ``degree``, ``coef0`` and even ``kernel``, for a kernel object its own parameters.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`. What depends on data is computed
         from all samples, once.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     cv : int, "loo", splitter or iterable, default=None
         The folds, as in :func:`sklearn.model_selection.check_cv`; the score is the mean of the
@@ -381,18 +357,13 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit the intercept.
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     max_iter : int, default=-1
         The most steps of the solver for one problem. -1 is ten million, or a hundred per sample
         if that is more.
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     cache_size : float, default=200
         The most memory for the kernel values of a fit, in MB. The search holds the Gram matrix of
@@ -431,8 +402,7 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
@@ -464,18 +434,11 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     converged_ : bool
         Whether the violation of the fit to all samples is at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -549,15 +512,12 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,)
             Targets.
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------

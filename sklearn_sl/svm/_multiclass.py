@@ -15,13 +15,14 @@ from sklearn_sl.kernels._base import (
     result_type,
 )
 from sklearn_sl.kernels._dot import Linear
-from sklearn_sl.svm._base import SupportVectorMixin
+from sklearn_sl.svm._base import SupportVectorMixin, document
 from sklearn_sl.svm._dual_ascent import DualAscent, kernel_rows
 
 # The fewest steps of the default budget, and its passes.
 DEFAULT_STEPS, DEFAULT_PASSES = 10**7, 1000
 
 
+@document
 class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEstimator):
     """Class-sensitive (Crammer-Singer) support vector classification.
 
@@ -63,14 +64,11 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         variance weighted by ``sample_weight``; "auto" is ``1 / n_features``; "median" is
         :func:`~sklearn_sl.kernels.median_gamma`.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     tol : float, default=1e-3
         The largest violation of the optimality conditions, in units of the margin. With the
@@ -97,26 +95,21 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
     dual_coef_ : ndarray of shape (n_classes, n_SV)
         The coefficients ``tau`` of the support vectors.
 
-    class_weight_ : ndarray of shape (n_classes,)
-        The weight of each class.
+    {svm_class_weight}
 
     support_ : ndarray of shape (n_SV,)
         The indices of the support vectors, in increasing order.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
-    n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+    {class_support}
 
     coef_ : ndarray of shape (n_classes, n_features)
         The vectors ``w_k``; for a linear kernel only.
 
-    shape_fit_ : tuple of int
-        The shape of the training data.
+    {svm_shape}
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
     dual_objective_ : float
         The value of the dual problem.
@@ -138,12 +131,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
     n_iter_ : int
         The passes that were taken.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -212,16 +200,11 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is "precomputed"; strings or
-            sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, factors of ``C``: an integer weight is the same as repeated rows, a weight
-            of zero the same as a removed row.
+        {svm_weight}
 
         Returns
         -------
@@ -273,9 +256,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel is
-            "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -307,8 +288,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples.
+        {new_samples}
 
         Returns
         -------

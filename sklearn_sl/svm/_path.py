@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
+from sklearn_sl.svm._base import document
 from sklearn_sl.svm._classify import SVC
 from sklearn_sl.svm._gram import gram_of, whole_matrix
 from sklearn_sl.svm._hinge_path import AT_BOUND, HingePath, hinge_path
@@ -122,6 +123,7 @@ class SVMPath:
         return self.exact
 
 
+@document
 def svm_path(
     X,
     y,
@@ -152,9 +154,7 @@ def svm_path(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-        Training data; a matrix of kernel values if the kernel is "precomputed"; strings or sets
-        if the kernel compares these.
+    {training_samples}
 
     y : array-like of shape (n_samples,)
         Labels of two classes.
@@ -163,20 +163,16 @@ def svm_path(
         The values of ``C``, positive and finite; they are sorted. None is thirteen values from
         0.001 to 1000.
 
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weights, by which ``C`` is multiplied.

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import numeric_data
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, watched
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._gram import gram_of
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
@@ -24,6 +24,7 @@ REGRESSION_PARAMETERS = {
 }
 
 
+@document
 class RegressionMixin(SupportVectorMixin):
     """The machine of a regression and its predictions, for :class:`SVR` and its CV."""
 
@@ -50,9 +51,7 @@ class RegressionMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -72,6 +71,7 @@ class RegressionMixin(SupportVectorMixin):
         return self.dual_coef_ @ self.support_vectors_
 
 
+@document
 class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """Epsilon-support vector regression by SMO, with certificates.
 
@@ -86,23 +86,16 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     C : float, default=1.0
         The price of the slack, positive; ``np.inf`` asks for a function within the tube.
@@ -110,8 +103,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     epsilon : float, default=0.1
         Half the width of the tube in which errors cost nothing.
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     cache_size : float, default=200
         The most memory for kernel values, in MB.
@@ -128,16 +120,14 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit the intercept ``b``.
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
@@ -169,21 +159,13 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     converged_ : bool
         Whether the violation is at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -244,16 +226,12 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,)
             Targets.
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
-            a weight of zero the same as a removed row.
+        {svm_weight}
 
         Returns
         -------
