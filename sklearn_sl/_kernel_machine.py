@@ -38,7 +38,7 @@ PARAGRAPHS = dict(
     """,
     kernel_params="""
     kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+        Additional keyword arguments of a kernel given as a function.
     """,
     fitted_kernel="""
     kernel_ : kernel object or None
@@ -126,11 +126,11 @@ class KernelMachineMixin:
         return added_up(validate_data(self, X, reset=False, **self._input_checks))
 
     def _is_structured(self, X):
-        if self._function_of_matrices and self._is_function:  # it may compare whatever it likes
+        if self._function_of_matrices and self._is_function:  # of any objects
             return holds_text_or_sets(X)
         if not self._structured:
             return False
-        # A composed kernel maps whatever it is given: vectors are checked as vectors.
+        # A composed kernel maps objects of any kind: vectors are checked as vectors.
         return getattr(self.kernel, "input_kind", "") != "anything" or holds_text_or_sets(X)
 
     @property
@@ -159,8 +159,8 @@ class KernelMachineMixin:
 def labelled_data(model, X, y, sample_weight, *, dtype=None):
     """Return samples, labels, weights with those of the classes, and weights without.
 
-    Weights are None if there are none. Sets ``classes_``: a class whose samples all have weight
-    zero is not there.
+    Weights are None if there are none. Sets ``classes_``, without classes whose samples all have
+    weight zero.
     """
     X, y = model._validate_training(X, read_labels(y))
     check_classification_targets(y)

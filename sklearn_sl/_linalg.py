@@ -254,7 +254,7 @@ def _solve_jittered(store, shift, b):
         residual = b - _multiply(store, shifted, x)
         if np.isfinite(x).all():
             solution = LinearSolution(x, residual, jitter, "cholesky", shifted)
-            # A penalty of the user's is taken as it is: the certificate tells the rest.
+            # A penalty of the user's is not changed: the residual shows how good the solution is.
             if not jitter and shift.min() > 0:
                 return solution
             if np.all(_norm(residual) <= JITTERED_RESIDUAL * _norm(b)):

@@ -33,7 +33,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
     """Kernel ridge regression.
 
     Minimises ``sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2`` over the
-    functions ``f`` of the kernel's Hilbert space and, on request, an intercept
+    functions ``f`` of the kernel's Hilbert space and, optionally, an intercept
     ``b``. The minimiser is ``f = sum_i c_i K(x_i, .)`` with ``(K + alpha
     inv(W)) c + b = y``; for one row, ``c_i = w_i (y_i - f(x_i) - b) / alpha``.
 
@@ -79,7 +79,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
         The number of landmarks; no more than there are samples.
 
     max_iter : int, default=100
-        The most steps of "cg".
+        The maximum number of steps of "cg".
 
     tol : float, default=1e-6
         The relative residual at which "cg" stops.
@@ -245,7 +245,7 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
         The number of landmarks of "nystrom" and "cg".
 
     max_iter : int, default=100
-        The most steps of "cg".
+        The maximum number of steps of "cg".
 
     tol : float, default=1e-6
         The relative residual at which "cg" stops.

@@ -51,7 +51,7 @@ class Kernel(gp.Kernel):
         return self.input_kind == "vectors"
 
     def __call__(self, X, Y=None, eval_gradient=False):
-        """Return the kernel matrix ``K(X, Y)``, and its gradient on request.
+        """Return the kernel matrix ``K(X, Y)``, and optionally its gradient.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Kernel(gp.Kernel):
         kernel : Kernel
             A copy that can be called.
         """
-        return _resolve_members(self, X, sample_weight)
+        return _resolve_inner(self, X, sample_weight)
 
     def __eq__(self, other):
         if type(self) is not type(other):
@@ -545,17 +545,17 @@ def resolve(kernel, X, sample_weight=None):
     """Return ``kernel`` with its data-dependent parameters replaced by numbers."""
     if isinstance(kernel, Kernel):
         return kernel.resolve(X, sample_weight)
-    return _resolve_members(kernel, X, sample_weight)
+    return _resolve_inner(kernel, X, sample_weight)
 
 
-def _resolve_members(kernel, X, sample_weight):
+def _resolve_inner(kernel, X, sample_weight):
     """Resolve the kernels among the parameters of a composite kernel."""
-    members = {
+    inner = {
         name: resolve(value, X, sample_weight)
         for name, value in kernel.get_params(deep=False).items()
         if isinstance(value, gp.Kernel)
     }
-    return clone(kernel).set_params(**members) if members else clone(kernel)
+    return clone(kernel).set_params(**inner) if inner else clone(kernel)
 
 
 def gram_and_gradient(kernel, X):

@@ -85,7 +85,7 @@ class SupportVectorMixin(KernelMachineMixin):
     def _labelled_data(self, X, y, sample_weight):
         """Return samples, labels, the weights of samples and classes, and those of samples alone.
 
-        Sets ``classes_`` and ``class_weight_``: a class of weight zero is not there.
+        Sets ``classes_`` and ``class_weight_``: without classes of weight zero.
         """
         X, y, cost, own_weight = labelled_data(self, X, y, sample_weight, dtype=np.float64)
         cost = np.ones(len(y)) if cost is None else cost

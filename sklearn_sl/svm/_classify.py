@@ -203,18 +203,20 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     intercept ``b``, where ``C_i`` is ``C`` times the weights of the sample and of its class. The
     minimiser is ``f = sum_i y_i alpha_i K(x_i, .)``, where ``alpha`` maximises the dual objective
     ``sum_i alpha_i - sum_ij y_i y_j alpha_i alpha_j K(x_i, x_j) / 2`` subject to ``0 <= alpha_i <=
-    C_i`` and ``sum_i y_i alpha_i = 0``. More classes are told apart one against one.
+    C_i`` and ``sum_i y_i alpha_i = 0``. More than two classes are handled one against one.
 
     In the form ``sum_i max(0, 1 - y_i f_i) + lambda ||f||**2`` of the same problem, ``lambda = 1 /
     (2 C)``; with a mean over ``n`` samples in place of the sum, ``lambda = 1 / (2 C n)``.
 
-    The parameters and attributes are those of :class:`sklearn.svm.SVC`, and more.
+    The parameters and attributes of :class:`sklearn.svm.SVC` have the same names and meaning here;
+    there are some more.
 
     Parameters
     ----------
     C : float, default=1.0
-        The price of the slack, positive. ``np.inf`` asks for a hard margin, and raises
-        :class:`NotSeparableError` if there is none.
+        The weight of the loss, positive: the strength of the regularization is inversely
+        proportional to it. ``np.inf`` is a hard margin, and raises :class:`NotSeparableError` if
+        there is none.
 
     kernel : str, kernel object or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed" (``X`` is the Gram matrix), further
@@ -234,12 +236,12 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     {shrinking}
 
     probability : bool, default="deprecated"
-        Must not be true: use :class:`sklearn.calibration.CalibratedClassifierCV`.
+        Not supported: use :class:`sklearn.calibration.CalibratedClassifierCV`.
 
     {svm_tol}
 
     cache_size : float, default=200
-        The most memory for kernel values, in MB.
+        The maximum memory for kernel values, in MB.
 
     class_weight : dict or "balanced", default=None
         Weights of the classes, by which the ``C`` of their samples is multiplied; "balanced"
@@ -249,8 +251,8 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Whether to print the violation from time to time.
 
     max_iter : int, default=-1
-        The most steps of the solver for a pair of classes. -1 is ten million, or a hundred per
-        sample if that is more.
+        The maximum number of steps of the solver for a pair of classes. -1 is ten million, or a
+        hundred per sample if that is more.
 
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Whether ``decision_function`` returns a score for each class or for each pair of classes.
@@ -278,7 +280,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; one whose samples all have weight zero is not there.
+        The class labels, without classes whose samples all have weight zero.
 
     {svm_class_weight}
 
@@ -455,7 +457,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         method : {"exact", "xi-alpha", "span", "n_sv"}, default="exact"
             - "exact": what a fit without each sample, solved to the end, predicts for it. Where no
               support vector is free, the intercept is the middle of its interval, as in a fit.
-              Only samples that can change their own answer are left out; the Gram matrix of a
+              Only samples whose own prediction can change are left out; the Gram matrix of a
               pair of classes must fit into memory three times.
             - "xi-alpha": an upper bound, the share of samples with ``alpha_i D_i**2 + xi_i >= 1``,
               where ``xi_i`` is the slack and ``D_i`` the largest distance to another sample in

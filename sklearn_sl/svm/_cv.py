@@ -36,8 +36,8 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     Parameters
     ----------
     Cs : int or array-like of shape (n_Cs,), default=10
-        The values of ``C`` to choose from, positive and finite. A number asks for so many from
-        0.001 to 1000, evenly spaced on a logarithmic scale.
+        The values of ``C`` to choose from, positive and finite. An int is the
+        number of values from 0.001 to 1000, evenly spaced on a logarithmic scale.
 
     {svm_kernel}
 
@@ -86,14 +86,14 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     {svm_tol}
 
     max_iter : int, default=-1
-        The most steps of the solver for one problem. -1 is ten million, or a hundred per sample
-        if that is more.
+        The maximum number of steps of the solver for one problem. -1 is ten million, or a hundred
+        per sample if that is more.
 
     {shrinking}
 
     cache_size : float, default=200
-        The most memory for the kernel values of a fit, in MB. The search holds the Gram matrix of
-        all samples besides, if memory allows.
+        The maximum memory for the kernel values of a fit, in MB. The search also holds the Gram
+        matrix of all samples, if memory allows.
 
     n_jobs : int, default=None
         The number of threads that solve folds side by side; None is 1 unless in a
@@ -126,7 +126,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         :class:`~sklearn.model_selection.GridSearchCV`: the values of ``C`` in the outer loop.
 
     classes_ : ndarray of shape (n_classes,)
-        The classes; one whose samples all have weight zero is not there.
+        The class labels, without classes whose samples all have weight zero.
 
     {svm_class_weight}
 
@@ -318,8 +318,8 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     Cs : int or array-like of shape (n_Cs,), default=10
-        The values of ``C`` to choose from, positive and finite. A number asks for so many from
-        0.001 to 1000, evenly spaced on a logarithmic scale.
+        The values of ``C`` to choose from, positive and finite. An int is the
+        number of values from 0.001 to 1000, evenly spaced on a logarithmic scale.
 
     {svm_kernel}
 
@@ -349,7 +349,7 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         weights are passed on to it.
 
     epsilon : float, default=0.1
-        Half the width of the tube in which errors cost nothing.
+        Half the width of the tube within which there is no loss.
 
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss, as in :class:`SVR`.
@@ -360,14 +360,14 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     {svm_tol}
 
     max_iter : int, default=-1
-        The most steps of the solver for one problem. -1 is ten million, or a hundred per sample
-        if that is more.
+        The maximum number of steps of the solver for one problem. -1 is ten million, or a hundred
+        per sample if that is more.
 
     {shrinking}
 
     cache_size : float, default=200
-        The most memory for the kernel values of a fit, in MB. The search holds the Gram matrix of
-        all samples besides, if memory allows.
+        The maximum memory for the kernel values of a fit, in MB. The search also holds the Gram
+        matrix of all samples, if memory allows.
 
     n_jobs : int, default=None
         The number of threads that solve folds side by side; None is 1 unless in a

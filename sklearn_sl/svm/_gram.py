@@ -31,7 +31,7 @@ class KernelGram:
     """The Gram matrix of a kernel, evaluated when it is asked for.
 
     Blocks of float32 come from one product of float32 matrices and one map where the kernel has
-    that form. They steer the solver; products with the coefficients, which certify its answer,
+    that form. They steer the solver; products with the coefficients, which certify its solution,
     are in float64.
     """
 
@@ -78,7 +78,7 @@ class KernelGram:
         return exact if dtype == np.float64 else _cast(exact)
 
     def product(self, rows, coef, *, at=slice(None), rough=False):
-        """Return ``K[at, rows] @ coef``, to a few digits only on request."""
+        """Return ``K[at, rows] @ coef``, to a few digits only if ``rough``."""
         X = self.X[at]
         if isinstance(self.kernel, Linear):
             return np.asarray(X @ (self.X[rows].T @ coef))
@@ -124,7 +124,7 @@ def gram_of(kernel, X, rows):
 
 
 class MatrixGram:
-    """A Gram matrix that is at hand."""
+    """A Gram matrix in memory."""
 
     def __init__(self, K):
         self.K = K

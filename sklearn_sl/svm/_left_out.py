@@ -41,7 +41,7 @@ def loo_values(problem, gram, solution, *, tol=TOL, max_iter=-1):
     tol : float
         The largest violation of the optimality conditions without the sample.
     max_iter : int, default=-1
-        The most SMO steps for a sample; -1 is a million, or a hundred per sample.
+        The maximum number of SMO steps for a sample; -1 is a million, or a hundred per sample.
 
     Returns
     -------

@@ -80,12 +80,12 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         rows are computed when they are needed and the last ones are kept.
 
     class_weight : dict or "balanced", default=None
-        The factor of ``C`` of each class. "balanced" is ``n_samples / (n_classes *
+        The factor of ``C`` for each class. "balanced" is ``n_samples / (n_classes *
         n_samples_of_the_class)``, samples counted by weight.
 
     max_iter : int, default=-1
-        The most passes; a pass is as many steps as there are samples. -1 is a budget that is
-        large but finite: 1000 passes, or ten million steps where that is more.
+        The maximum number of passes; a pass is as many steps as there are samples. -1 is 1000
+        passes, or ten million steps if that is more.
 
     Attributes
     ----------

@@ -195,15 +195,15 @@ def svm_path(
         solved to rounding errors unless it is larger than the default.
 
     max_iter : int, default=-1
-        The most steps of "warm" for each ``C``. -1 is ten million, or a hundred per sample if that
-        is more.
+        The maximum number of steps of "warm" for each ``C``. -1 is ten million, or a hundred per
+        sample if that is more.
 
     cache_size : float, default=200
-        The most memory for kernel values of "warm", in MB.
+        The maximum memory for kernel values of "warm", in MB.
 
     max_breakpoints : int, default=10_000
-        The most breakpoints of "exact". If they do not suffice the path ends early, with a
-        warning, and has no solutions for the larger ``C``.
+        The maximum number of breakpoints of "exact". If they do not suffice the path ends early,
+        with a warning, and has no solutions for larger ``C``.
 
     Returns
     -------

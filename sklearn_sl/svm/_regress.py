@@ -82,7 +82,8 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     x_j) / 2`` subject to ``-C_i <= beta_i <= C_i`` and ``sum_i beta_i = 0``. In the form ``sum_i
     loss_i + lambda ||f||**2`` of the same problem, ``lambda = 1 / (2 C)``.
 
-    The parameters and attributes are those of :class:`sklearn.svm.SVR`, and more.
+    The parameters and attributes of :class:`sklearn.svm.SVR` have the same names and meaning here;
+    there are some more.
 
     Parameters
     ----------
@@ -98,21 +99,23 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     {svm_tol}
 
     C : float, default=1.0
-        The price of the slack, positive; ``np.inf`` asks for a function within the tube.
+        The weight of the loss, positive: the strength of the regularization is inversely
+        proportional to it. ``np.inf`` requires all samples to be within the tube.
 
     epsilon : float, default=0.1
-        Half the width of the tube in which errors cost nothing.
+        Half the width of the tube within which there is no loss.
 
     {shrinking}
 
     cache_size : float, default=200
-        The most memory for kernel values, in MB.
+        The maximum memory for kernel values, in MB.
 
     verbose : bool, default=False
         Whether to print the violation from time to time.
 
     max_iter : int, default=-1
-        The most steps of the solver. -1 is ten million, or a hundred per sample if that is more.
+        The maximum number of steps of the solver. -1 is ten million, or a hundred per sample if
+        that is more.
 
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss; "squared_epsilon_insensitive" has the square of the slack in its place.

@@ -371,6 +371,6 @@ def among_the_best(scores):
     return scores >= best - near
 
 
-def accuracy(answers, X, y, sample_weight=None):
-    """Score by the share of right answers: what scikit-learn does, without its checks."""
-    return np.average(answers.predict(X) == y, weights=sample_weight)
+def accuracy(model, X, y, sample_weight=None):
+    """Score by the share of correct predictions: as in scikit-learn, without its checks."""
+    return np.average(model.predict(X) == y, weights=sample_weight)

@@ -54,9 +54,9 @@ def solve(
     tol : float
         The violation at which to stop, that of the exact gradient in float64.
     max_iter : int
-        The most SMO steps; -1 is ten million, or a hundred per sample if that is more.
+        The maximum number of SMO steps; -1 is ten million, or a hundred per sample if that is more.
     cache_bytes : float
-        The most memory for blocks of the Gram matrix.
+        The maximum memory for blocks of the Gram matrix.
     shrinking : bool
         Whether to leave out, for a while, the variables that violate nothing.
     polish : bool, default=None
@@ -64,7 +64,7 @@ def solve(
     start : DualSolution or ndarray of shape (n,), default=None
         Where to start: feasible coefficients, with their gradient if it is known.
     watch : callable, default=None
-        Called with the violation after every slice of the work; a true answer ends it.
+        Called with the violation after every slice of the work; a true result ends it.
     """
     search = Search(
         problem,
@@ -160,7 +160,7 @@ class Search:
             self._block.turn_to(self.problem)
 
     def watch(self, violation):
-        """Tell whoever watches; a true answer uses up the budget."""
+        """Call the function that watches; a true result uses up the budget."""
         if not violation < UNBOUNDED:
             raise ValueError(NO_OPTIMUM)
         if self._asked(violation):
