@@ -179,6 +179,15 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
     return X, y, weight, own_weight
 
 
+def weighted_classes(model, X, y, sample_weight):
+    """Return the same, in float64 and with ones for no weights; sets ``class_weight_``, too."""
+    X, y, weight, own_weight = labelled_data(model, X, y, sample_weight, dtype=np.float64)
+    weight = np.ones(len(y)) if weight is None else weight
+    first = [np.flatnonzero((y == c) & (weight > 0))[0] for c in model.classes_]
+    model.class_weight_ = weight[first] / (1.0 if own_weight is None else own_weight[first])
+    return X, y, weight, own_weight
+
+
 def numeric_data(model, X, y, sample_weight, *, dtype=None, multi_output=False):
     """Return samples, targets and weights or None, of the precision of the samples or ``dtype``."""
     X, y = model._validate_training(X, y, y_numeric=True, multi_output=multi_output)

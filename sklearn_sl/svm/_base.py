@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._docstrings import inserter
-from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin, labelled_data
+from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
@@ -81,18 +81,6 @@ class SupportVectorMixin(KernelMachineMixin):
     """The fitted machine: an expansion in support vectors, with certificates."""
 
     _function_of_matrices = True
-
-    def _labelled_data(self, X, y, sample_weight):
-        """Return samples, labels, the weights of samples and classes, and those of samples alone.
-
-        Sets ``classes_`` and ``class_weight_``: without classes of weight zero.
-        """
-        X, y, cost, own_weight = labelled_data(self, X, y, sample_weight, dtype=np.float64)
-        cost = np.ones(len(y)) if cost is None else cost
-        first = [np.flatnonzero((y == c) & (cost > 0))[0] for c in self.classes_]
-        plain = 1.0 if own_weight is None else own_weight[first]
-        self.class_weight_ = cost[first] / plain
-        return X, y, cost, own_weight
 
     @property
     def _solver_options(self):

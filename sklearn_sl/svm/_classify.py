@@ -8,6 +8,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import in_order
@@ -419,7 +420,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         self._refuse_probability()
-        X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
+        X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
         used, codes = self._class_order(y, cost)
         kernel = self._kernel_object(X, own_weight)
         gram = gram_of(kernel, X, used)

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._kernel_search import kernel_candidates
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor
 from sklearn_sl._sklearn import Progress, fit_context
@@ -255,7 +256,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         self : SVCCV
             The fitted estimator.
         """
-        X, y, weight, own_weight = self._labelled_data(X, y, sample_weight)
+        X, y, weight, own_weight = weighted_classes(self, X, y, sample_weight)
         used, codes = self._class_order(y, weight)
         score_weight = None if own_weight is None else own_weight[used]
         data = Data(X, y, used, codes, weight[used], score_weight)

@@ -58,8 +58,11 @@ class KernelGram:
             fill(r, c, K[tile])
             _smo.mirror(K, r.start, r.stop, c.start, c.stop)
 
-        new = [slice(s.start + known, s.stop + known) for s in slices(len(rows) - known, side)]
-        tiles = [(r, c) for r in new for c in slices(known, side)]
+        old, new = (
+            [slice(first, min(first + side, stop)) for first in range(start, stop, side)]
+            for start, stop in ((0, known), (known, len(rows)))
+        )
+        tiles = [(r, c) for r in new for c in old]
         tiles += [(r, c) for r in new for c in new if c.start <= r.start]
         share_out(self.kernel, fill_both, tiles)
 

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._kernel_machine import KernelMachineMixin
+from sklearn_sl._kernel_machine import KernelMachineMixin, weighted_classes
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
@@ -211,7 +211,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         self : MulticlassSVC
             The fitted estimator.
         """
-        X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
+        X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
         price, used = self.C * cost, np.flatnonzero(cost)
         codes = np.searchsorted(self.classes_, y[used])
         kernel = self._kernel_object(X, own_weight)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
 from sklearn_sl.svm._base import document
@@ -289,7 +290,7 @@ def _problem_family(machine, X, y, sample_weight):
 
     A sample of weight zero stays, and has a coefficient that cannot move.
     """
-    X, y, weight, own_weight = machine._labelled_data(X, y, sample_weight)
+    X, y, weight, own_weight = weighted_classes(machine, X, y, sample_weight)
     if len(machine.classes_) > 2:
         raise ValueError(
             f"y must have two classes in svm_path; got {len(machine.classes_)}. Call it for "
