@@ -4,12 +4,55 @@ from numbers import Real
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sklearn_sl._rows import added_up
-from sklearn_sl._sklearn import Interval, StrOptions
+from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
+
+# What the docstrings of all kernel machines share.
+PARAGRAPHS = dict(
+    training_samples="""
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+        Training data; a matrix of kernel values if the kernel is "precomputed"; strings or sets if
+        the kernel compares these.
+    """,
+    new_samples="""
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+        Samples; their kernel values with the training samples if the kernel is "precomputed".
+    """,
+    class_labels="""
+    y : array-like of shape (n_samples,)
+        Class labels.
+    """,
+    fit_and_score_weight="""
+    sample_weight : float or array-like of shape (n_samples,), default=None
+        Weights, of the fit and of the score.
+    """,
+    degree="""
+    degree : float, default=3
+        The degree of "poly".
+    """,
+    kernel_params="""
+    kernel_params : dict, default=None
+        Additional keyword arguments of a kernel given as a function.
+    """,
+    fitted_kernel="""
+    kernel_ : kernel object or None
+        The kernel in use, every parameter a number; None if precomputed.
+    """,
+    features_seen="""
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X`
+        has feature names that are all strings.
+    """,
+)
 
 
 class KernelMachineMixin:
@@ -27,6 +70,9 @@ class KernelMachineMixin:
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
     }
+
+    # Whether a kernel given as a function takes two sets of samples, or else two rows.
+    _function_of_matrices = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -46,6 +92,10 @@ class KernelMachineMixin:
     def _structured(self):
         """Whether the kernel compares something else than vectors."""
         return isinstance(self.kernel, AnyKernel) and not self.kernel.requires_vector_input
+
+    @property
+    def _is_function(self):
+        return callable(self.kernel) and not isinstance(self.kernel, AnyKernel)
 
     @property
     def _accepts_sparse(self):
@@ -76,9 +126,11 @@ class KernelMachineMixin:
         return added_up(validate_data(self, X, reset=False, **self._input_checks))
 
     def _is_structured(self, X):
+        if self._function_of_matrices and self._is_function:  # of any objects
+            return holds_text_or_sets(X)
         if not self._structured:
             return False
-        # A composed kernel maps whatever it is given: vectors are checked as vectors.
+        # A composed kernel maps objects of any kind: vectors are checked as vectors.
         return getattr(self.kernel, "input_kind", "") != "anything" or holds_text_or_sets(X)
 
     @property
@@ -95,7 +147,52 @@ class KernelMachineMixin:
             return None
         chosen = {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
         chosen |= {"kernel_params": self.kernel_params, **params}
-        return as_kernel(chosen.pop("kernel"), X, sample_weight=sample_weight, **chosen)
+        return as_kernel(
+            chosen.pop("kernel"),
+            X,
+            sample_weight=sample_weight,
+            function_of_matrices=self._function_of_matrices,
+            **chosen,
+        )
+
+
+def labelled_data(model, X, y, sample_weight, *, dtype=None):
+    """Return samples, labels, weights with those of the classes, and weights without.
+
+    Weights are None if there are none. Sets ``classes_``, without classes whose samples all have
+    weight zero.
+    """
+    X, y = model._validate_training(X, read_labels(y))
+    check_classification_targets(y)
+    dtype = precision(X) if dtype is None else dtype
+    weight = own_weight = check_sample_weight(sample_weight, X, dtype=dtype)
+    if model.class_weight is not None:
+        weight = class_factors(model.class_weight, y, own_weight).astype(dtype)
+        if own_weight is not None:
+            weight *= own_weight
+    model.classes_ = np.unique(y if weight is None else y[weight > 0])
+    if len(model.classes_) < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs samples of at least 2 classes in y, but those of "
+            f"positive weight have only one class, {model.classes_.tolist()[0]!r}."
+        )
+    return X, y, weight, own_weight
+
+
+def weighted_classes(model, X, y, sample_weight):
+    """Return the same, in float64 and with ones for no weights; sets ``class_weight_``, too."""
+    X, y, weight, own_weight = labelled_data(model, X, y, sample_weight, dtype=np.float64)
+    weight = np.ones(len(y)) if weight is None else weight
+    first = [np.flatnonzero((y == c) & (weight > 0))[0] for c in model.classes_]
+    model.class_weight_ = weight[first] / (1.0 if own_weight is None else own_weight[first])
+    return X, y, weight, own_weight
+
+
+def numeric_data(model, X, y, sample_weight, *, dtype=None, multi_output=False):
+    """Return samples, targets and weights or None, of the precision of the samples or ``dtype``."""
+    X, y = model._validate_training(X, y, y_numeric=True, multi_output=multi_output)
+    dtype = precision(X) if dtype is None else dtype
+    return X, y.astype(dtype, copy=False), check_sample_weight(sample_weight, X, dtype=dtype)
 
 
 def as_objects(X):
@@ -103,8 +200,9 @@ def as_objects(X):
     shape = getattr(X, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
-            "The kernel compares strings, sets or other objects, but X is a table of shape "
-            f"{shape}: pass one object per sample, or choose a kernel of vectors."
+            "X must be a sequence of strings, sets or other objects for this kernel; got a "
+            f"table of shape {shape}. Pass one object per sample, or choose a kernel of "
+            "vectors."
         )
     items = list(np.ravel(X)) if hasattr(X, "ravel") or len(shape) > 1 else list(X)
     objects = np.empty(len(items), dtype=object)

@@ -10,47 +10,50 @@ from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._rows import n_rows
 from sklearn_sl._threads import for_each
 from sklearn_sl.kernels._base import encode, gram, tile_slices
-from sklearn_sl.kernels._distances import negated_squared_distances
-from sklearn_sl.kernels._radial import RadialKernel
+from sklearn_sl.kernels._radial import RadialKernel, negated_squared_distances
 
 NAMED_KERNEL_PARAMS = frozenset({"kernel", "gamma", "degree", "coef0"})
 
 
-class KernelSearchMixin:
-    """The parameters ``kernel_grid`` and ``cv`` of a kernel machine that chooses its kernel."""
+def kernel_candidates(model, X, weight):
+    """Return the candidate kernels as ``(grid point, kernel object)``."""
+    if model._precomputed and model.kernel_grid is not None:
+        raise ValueError(
+            'kernel_grid must be None for kernel="precomputed", which has no parameters.'
+        )
+    grid = [{}] if model.kernel_grid is None else list(ParameterGrid(model.kernel_grid))
+    return [(point, _kernel_at(model, X, weight, point)) for point in grid]
 
-    def _kernel_candidates(self, X, weight):
-        """Return the candidate kernels as ``(grid point, kernel object)``."""
-        if self._precomputed and self.kernel_grid is not None:
-            raise ValueError('kernel="precomputed" has no parameters for kernel_grid.')
-        grid = [{}] if self.kernel_grid is None else list(ParameterGrid(self.kernel_grid))
-        return [(point, self._kernel_at(X, weight, point)) for point in grid]
 
-    def _kernel_at(self, X, weight, point):
-        if isinstance(self.kernel, AnyKernel):
-            return self._kernel_object(X, weight, kernel=clone(self.kernel).set_params(**point))
-        if callable(self.kernel):
-            params = {**(self.kernel_params or {}), **point}
-            return self._kernel_object(X, weight, kernel_params=params)
-        unknown = sorted(set(point) - NAMED_KERNEL_PARAMS)
-        if unknown:
-            raise ValueError(
-                f"kernel_grid has {', '.join(unknown)}, but a named kernel takes "
-                f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}."
-            )
-        return self._kernel_object(X, weight, **point)
+def _kernel_at(model, X, weight, point):
+    if isinstance(model.kernel, AnyKernel):
+        return model._kernel_object(X, weight, kernel=clone(model.kernel).set_params(**point))
+    if callable(model.kernel):
+        params = {**(model.kernel_params or {}), **point}
+        return model._kernel_object(X, weight, kernel_params=params)
+    unknown = sorted(set(point) - NAMED_KERNEL_PARAMS)
+    if unknown:
+        raise ValueError(
+            "kernel_grid must have the parameters of a named kernel only, "
+            f"{', '.join(sorted(NAMED_KERNEL_PARAMS))}; got {', '.join(unknown)}."
+        )
+    return model._kernel_object(X, weight, **point)
 
-    def _split_folds(self, X, labels, used):
-        """Return the folds of the splitter as positions among the rows ``used``."""
-        position = np.full(len(labels), -1)
-        position[used] = np.arange(len(used))
-        splits = splits_of(self.cv, X, labels, used, classifier=is_classifier(self))
-        folds = [fold_positions(train, test, position) for train, test in splits]
-        # As if the rows of weight zero were not there: nothing to test, no fold.
-        folds = [(removed, tested) for removed, tested in folds if len(tested)]
-        if not folds:
-            raise ValueError("No split tests on a sample of positive weight.")
-        return folds
+
+def kernel_folds(model, X, labels, used):
+    """Return the folds of the splitter as positions among the rows ``used``."""
+    position = np.full(len(labels), -1)
+    position[used] = np.arange(len(used))
+    splits = splits_of(model.cv, X, labels, used, classifier=is_classifier(model))
+    folds = [fold_positions(train, test, position) for train, test in splits]
+    # As if the rows of weight zero were not there: nothing to test, no fold.
+    folds = [(removed, tested) for removed, tested in folds if len(tested)]
+    if not folds:
+        raise ValueError(
+            "cv must have a split with a test sample of positive weight: choose another "
+            "cv, or other weights."
+        )
+    return folds
 
 
 class GramMatrices:

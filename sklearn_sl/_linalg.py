@@ -28,7 +28,7 @@ JITTERED_RESIDUAL = 1e-6
 
 
 @dataclass
-class Solution:
+class LinearSolution:
     """The solution of a symmetric linear system and how it was obtained."""
 
     x: np.ndarray
@@ -66,7 +66,7 @@ def solve(store, shift, b):
 
     Returns
     -------
-    solution : Solution
+    solution : LinearSolution
         With the residual ``b - (K + diag(shift)) x``, computed from ``K``, and
         the ``shift`` in use, jitter included.
     """
@@ -80,6 +80,13 @@ def solve(store, shift, b):
     if solution is None:
         solution = _solve_indefinite(store, shift, b)
     return replace(solution, x=solution.x.T, residual=solution.residual.T)
+
+
+def solve_and_report(store, shift, b):
+    """Return the same solution, and warn if it is not that of the system as it was given."""
+    solution = solve(store, shift, b)
+    report(solution)
+    return solution
 
 
 def eigh(A):
@@ -211,7 +218,7 @@ def _solve_mixed(store, shift, b):
     residual = b - _multiply(store, shift, x)
     if not _backward_error(residual, norm, x, b) < 1e3 * np.finfo(np.float64).eps:
         return None
-    return Solution(x, residual, 0.0, "mixed", shift)
+    return LinearSolution(x, residual, 0.0, "mixed", shift)
 
 
 def _inner(a, b):
@@ -246,8 +253,8 @@ def _solve_jittered(store, shift, b):
         _cholesky.substitute(store, 1, x)
         residual = b - _multiply(store, shifted, x)
         if np.isfinite(x).all():
-            solution = Solution(x, residual, jitter, "cholesky", shifted)
-            # A penalty of the user's is taken as it is: the certificate tells the rest.
+            solution = LinearSolution(x, residual, jitter, "cholesky", shifted)
+            # A penalty of the user's is not changed: the residual shows how good the solution is.
             if not jitter and shift.min() > 0:
                 return solution
             if np.all(_norm(residual) <= JITTERED_RESIDUAL * _norm(b)):
@@ -298,10 +305,10 @@ def _solve_indefinite(store, shift, b):
     x = np.ascontiguousarray(x.T)
     if info > 0 or not np.isfinite(x).all():
         raise linalg.LinAlgError(
-            "The kernel matrix is indefinite and the shifted matrix is singular: change alpha, or "
-            "use a positive semi-definite kernel."
+            "The kernel matrix is indefinite, and singular after alpha is added to its "
+            "diagonal: change alpha, or use a positive semi-definite kernel."
         )
-    return Solution(x, b - _multiply(store, shift, x), 0.0, "indefinite", shift)
+    return LinearSolution(x, b - _multiply(store, shift, x), 0.0, "indefinite", shift)
 
 
 def matmul(A, B):
@@ -333,6 +340,6 @@ def warn_indefinite():
     warn(
         "The kernel matrix plus alpha is not positive definite, so the kernel is not positive "
         "semi-definite: the solution is a stationary point, not a minimum. Increase alpha or "
-        "choose another kernel; gram_diagnostics tells more.",
+        "choose another kernel; see gram_diagnostics.",
         LinAlgWarning,
     )

@@ -8,6 +8,7 @@ and no other.
 import contextlib
 import functools
 import inspect
+import threading
 
 import numpy as np
 from sklearn import base, get_config
@@ -63,6 +64,7 @@ __all__ = [
     "make_sklearn_tree",
     "refuse_dataframes",
     "validate_parameters",
+    "watched",
     "with_callbacks",
 ]
 
@@ -141,6 +143,26 @@ class Progress:
         yield
         told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)
         self.stop = bool(told)
+
+
+@contextlib.contextmanager
+def watched(estimator, *, name, number, verbose):
+    """Give a function that tells callbacks, and the user, a number after each slice of work.
+
+    It returns true once a callback has asked for the end. Several threads may call it.
+    """
+    lock = threading.Lock()
+    with Progress(estimator, name=name, total=None) as progress:
+
+        def watch(value):
+            with lock:
+                with progress.step({number: value}):
+                    pass
+                if verbose:
+                    print(f"[{type(estimator).__name__}] {number}={value:.3e}")
+            return progress.stop
+
+        yield watch
 
 
 def check_sample_weight(sample_weight, X, dtype=None):

@@ -7,7 +7,7 @@ from sklearn_sl._linalg import eigh, matmul
 from sklearn_sl._memory import check_memory
 
 
-class Spectrum:
+class Eigendecomposition:
     """The eigendecomposition of a kernel matrix, which serves every penalty ``alpha``.
 
     With weights ``W``, ``sqrt(W) K sqrt(W) = Q diag(s) Q'``. In weighted units,
@@ -187,7 +187,7 @@ class Smoother:
         return block
 
 
-def check_spectrum_memory(n, itemsize):
+def check_eigh_memory(n, itemsize):
     """Raise if the eigendecomposition of an ``n`` by ``n`` matrix cannot fit."""
     # The matrix, its eigenvectors, and the workspace of divide and conquer.
     check_memory(

@@ -62,13 +62,15 @@ def _release_blas():
             library.clear_controlling_thread(force=True)
 
 
+@contextmanager
 def blas_threads_for(X):
-    """Return a context in which BLAS has one thread if ``X`` is small, and else those it has.
+    """Work in a context in which BLAS has one thread if ``X`` is small, and else those it has.
 
     One thread, too, where memory is limited: without work space, BLAS ends the process.
     """
     alone = _is_small(X) or _few_can_be_afforded()
-    return one_blas_thread() if alone else nullcontext()
+    with one_blas_thread() if alone else nullcontext():
+        yield
 
 
 def _few_can_be_afforded():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference import kernel_ridge as reference
 
 from sklearn_sl import _memory
-from sklearn_sl._spectrum import Spectrum, check_spectrum_memory
+from sklearn_sl._spectrum import Eigendecomposition, check_eigh_memory
 
 ALPHAS = [1e-2, 1.0, 30.0]
 
@@ -20,8 +20,8 @@ def features(rng, n, rank):
 def spectrum_of(X, weight, fit_intercept, thin):
     """Return the spectrum of the linear kernel, from features or from its Gram matrix."""
     if thin:
-        return Spectrum.of_features(X, weight, fit_intercept=fit_intercept)
-    return Spectrum.of_gram(X @ X.T, weight, fit_intercept=fit_intercept)
+        return Eigendecomposition.of_features(X, weight, fit_intercept=fit_intercept)
+    return Eigendecomposition.of_gram(X @ X.T, weight, fit_intercept=fit_intercept)
 
 
 settings = pytest.mark.parametrize("fit_intercept", [False, True])
@@ -77,9 +77,9 @@ def test_indefinite_kernel_has_its_stationary_point(fit_intercept, rng):
     K = rng.normal(size=(12, 12))
     K, y, rows = K + K.T, rng.normal(size=(12, 1)), np.array([1, 4, 7])
     kept = np.setdiff1d(np.arange(12), rows)
-    (smoother,) = Spectrum.of_gram(K.copy(), np.ones(12), fit_intercept=fit_intercept).smoothers(
-        y, [0.3]
-    )
+    (smoother,) = Eigendecomposition.of_gram(
+        K.copy(), np.ones(12), fit_intercept=fit_intercept
+    ).smoothers(y, [0.3])
     assert smoother.exists and not smoother.definite
     c, b = reference.solve(K, y, 0.3, fit_intercept=fit_intercept)
     np.testing.assert_allclose(smoother.dual_coef, c, **ALGEBRA)
@@ -90,7 +90,7 @@ def test_indefinite_kernel_has_its_stationary_point(fit_intercept, rng):
 
 @np.errstate(divide="ignore", invalid="ignore")
 def test_smoother_of_a_singular_system_does_not_exist():
-    spectrum = Spectrum.of_gram(np.diag([1.0, -2.0]), np.ones(2), fit_intercept=False)
+    spectrum = Eigendecomposition.of_gram(np.diag([1.0, -2.0]), np.ones(2), fit_intercept=False)
     singular, regular = spectrum.smoothers(np.ones((2, 1)), [2.0, 3.0])
     assert not singular.exists
     assert regular.exists and regular.definite
@@ -120,4 +120,4 @@ def test_tiny_penalty_keeps_the_digits_of_leave_one_out(rng):
 def test_memory_check_names_the_way_out(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 10**6)
     with pytest.raises(ValueError, match=r'solver="nystrom".*GridSearchCV'):
-        check_spectrum_memory(10_000, 8)
+        check_eigh_memory(10_000, 8)

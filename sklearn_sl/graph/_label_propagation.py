@@ -24,8 +24,7 @@ from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._vertices import _texts, check_target, label_codes, warn_of_text_mark
 from sklearn_sl.kernels._base import flush, gram, row_blocks
-from sklearn_sl.kernels._distances import negated_squared_distances
-from sklearn_sl.kernels._radial import Gaussian
+from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
 
 # Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
 # rows.

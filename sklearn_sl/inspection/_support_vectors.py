@@ -326,9 +326,10 @@ def _check_features(X, n_features, machine):
         )
     features = check_array(X, dtype=np.float64, input_name="X")
     if features.shape[1] != n_features or getattr(machine, "kernel", "") == "precomputed":
-        kind = "regression of one feature" if n_features == 1 else "classifier of two features"
+        wanted = "one feature" if n_features == 1 else "two features"
         raise ValueError(
-            f"A plane shows a {kind}; X has {features.shape[1]} columns and the kernel is "
+            f"SupportVectorDisplay needs X with exactly {wanted} for this model and a kernel "
+            f"other than 'precomputed'; got {features.shape[1]} and kernel="
             f"{getattr(machine, 'kernel', None)!r}."
         )
     return features
@@ -389,7 +390,7 @@ def _slack(machine, X, y, regression):
         return np.maximum(np.abs(y - machine.predict(X)) - machine.epsilon, 0)
     n_classes = len(machine.classes_)
     if n_classes > 2 and hasattr(machine, "decision_function_shape"):
-        return _slack_of_duels(machine, X, y)
+        return _slack_of_pairs(machine, X, y)
     f = machine.decision_function(X)
     if f.ndim == 1:
         return np.maximum(1 - np.where(y == 1, f, -f), 0)
@@ -398,13 +399,13 @@ def _slack(machine, X, y, regression):
     return np.maximum(1 - own + others, 0)
 
 
-def _slack_of_duels(machine, X, y):
-    """Return by how much each sample misses the margin of one of its duels at least."""
-    duels = copy.copy(machine)
-    duels.decision_function_shape = "ovo"
+def _slack_of_pairs(machine, X, y):
+    """Return by how much each sample misses the margin of one of its pairs of classes at least."""
+    pairs = copy.copy(machine)
+    pairs.decision_function_shape = "ovo"
     slack = np.zeros(len(y))
     for (first, second), f in zip(
-        combinations(range(len(machine.classes_)), 2), duels.decision_function(X).T, strict=True
+        combinations(range(len(machine.classes_)), 2), pairs.decision_function(X).T, strict=True
     ):
         sign = np.where(y == first, 1.0, np.where(y == second, -1.0, np.nan))
         slack = np.fmax(slack, 1 - sign * f)

@@ -1,170 +1,28 @@
 """Kernel ridge with the penalty and the kernel chosen in closed form."""
 
-from dataclasses import dataclass
-
-import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import check_scoring
 
-from sklearn_sl._kernel_machine import KernelMachineMixin, precision
-from sklearn_sl._kernel_search import KernelSearchMixin
-from sklearn_sl._linalg import warn_indefinite
+from sklearn_sl._kernel_machine import labelled_data, numeric_data, precision
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
-from sklearn_sl._sklearn import Progress, StrOptions, fit_context
+from sklearn_sl._sklearn import StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.kernel_ridge._expansion import (
+from sklearn_sl.kernel_ridge._fit import (
     KernelClassifierMixin,
-    KernelExpansionMixin,
     KernelRegressorMixin,
+    document,
     indicators,
     squeezed,
 )
-from sklearn_sl.kernel_ridge._selection import Judge, Spectra, squared_error_score
-from sklearn_sl.kernel_ridge._solvers import Fit
-from sklearn_sl.kernels._dot import Linear
+from sklearn_sl.kernel_ridge._selection import (
+    SEARCH_PARAMETERS,
+    choose_in_closed_form,
+    squared_error_score,
+)
 
 
-@dataclass
-class Candidate:
-    """A kernel of the grid, its smoothers for all penalties, and their scores."""
-
-    params: dict
-    kernel: object
-    smoothers: list
-    scores: np.ndarray
-
-    @property
-    def value(self):
-        """The best score of any penalty, averaged over targets that choose their own."""
-        return np.mean(self.scores.max(axis=0))
-
-
-class KernelRidgeSearchMixin(KernelSearchMixin, KernelExpansionMixin):
-    """The search of :class:`KernelRidgeCV`, for a regressor's or a classifier's targets."""
-
-    _parameter_constraints = {
-        "alphas": ["array-like"],
-        **KernelMachineMixin._kernel_constraints,
-        "kernel_grid": [dict, list, None],
-        "fit_intercept": ["boolean"],
-        "cv": ["cv_object", StrOptions({"gcv"})],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-    }
-
-    @np.errstate(all="ignore")
-    def _search(self, X, y, weight, make_score, labels):
-        """Choose the kernel and the penalty, and set the fitted attributes.
-
-        ``make_score(used)`` returns the score of predictions for the rows that
-        have a weight; ``labels`` are what a splitter stratifies by. Samples of single precision
-        are computed with in double precision, as small penalties leave few digits of a dual.
-        """
-        ravel, y = y.ndim == 1, y.reshape(len(y), -1).astype(np.float64, copy=False)
-        given, X = X, X.astype(np.float64) if X.dtype == np.float32 else X
-        weight = None if weight is None else weight.astype(np.float64, copy=False)
-        alphas = check_alphas(self.alphas)
-        used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        part = slice(None) if len(used) == len(y) else used
-        ones = np.ones(len(used), y.dtype)
-        shape = y.shape[1:] if getattr(self, "alpha_per_target", False) else ()
-        judge = Judge(self._folds(X, labels, used), y[part], make_score(part), shape)
-        grid = self._kernel_candidates(X, weight)
-        spectra = Spectra(
-            X[part],
-            part,
-            ones if weight is None else weight[part],
-            [kernel for _, kernel in grid],
-            fit_intercept=self.fit_intercept,
-        )
-        path, best = [], None
-        with Progress(self, name="kernel", total=len(grid)) as progress:
-            for params, kernel in grid:
-                with progress.step():
-                    smoothers = spectra[kernel].smoothers(y[part], alphas)
-                    scores = np.array([judge(smoother) for smoother in smoothers])
-                    candidate = Candidate(params, kernel, smoothers, scores)
-                    path.append(scores)
-                    if best is None or candidate.value > best.value:
-                        best = candidate
-                if progress.stop:
-                    break
-        if not np.isfinite(best.value):
-            raise ValueError(self._why_no_score())
-        self._expand_best(given, X, y, used, best, alphas, ravel)
-        self.score_path_ = np.array(path)
-
-    def _folds(self, X, labels, used):
-        """Return None for leave-one-out, "gcv", or the folds of the splitter."""
-        if self.cv is None or isinstance(self.cv, str):
-            if len(used) < 2 and self.fit_intercept:
-                raise ValueError(
-                    "Leaving one sample out needs at least two samples of positive weight, but "
-                    f"there is only n_samples={len(used)}."
-                )
-            return self.cv
-        return self._split_folds(X, labels, used)
-
-    def _expand_best(self, given, X, y, used, best, alphas, ravel):
-        """Set the fitted attributes of the best candidate, without another fit.
-
-        They are of the precision of the samples as ``given``.
-        """
-        per_target = best.scores.ndim > 1
-        chosen = np.broadcast_to(best.scores.argmax(axis=0), (y.shape[1],))
-        picked = [(best.smoothers[k], target) for target, k in enumerate(chosen)]
-        if not all(smoother.definite for smoother, _ in picked):
-            warn_indefinite()
-        dual, predictions = np.zeros_like(y), np.empty_like(y)
-        for smoother, target in picked:
-            dual[used, target] = smoother.dual_coef[:, target]
-            left_out = smoother.leave_one_out_residuals()[:, target]
-            predictions[used, target] = y[used, target] - left_out
-        intercept = np.array([smoother.intercept[target] for smoother, target in picked])
-        fit = Fit(dual, intercept, None, None, solver="eigh")
-        if isinstance(best.kernel, Linear):
-            fit.coef = self._linear_coef(X, fit)
-        self._expand(given, best.kernel, fit.astype(precision(given)), ravel)
-        unused = np.setdiff1d(np.arange(len(y)), used)
-        if len(unused):  # a row of weight zero is always left out
-            predictions[unused] = self._values_at(given[unused]).reshape(len(unused), -1)
-        predictions = predictions.astype(precision(given))
-        if given is not X:
-            check_single(predictions, self._values_at(given))
-        self.loo_predictions_ = squeezed(predictions, ravel)
-        self.alpha_ = alphas[chosen] if per_target else float(alphas[chosen[0]])
-        self.best_score_ = best.scores.max(axis=0) if per_target else float(best.scores.max())
-        self.best_kernel_params_ = best.params
-        dof = np.array([smoother.dof for smoother, _ in picked])
-        self.dof_ = dof if per_target else float(dof[0])
-
-    def _why_no_score(self):
-        if isinstance(self.cv, str):
-            return (
-                'cv="gcv" is not defined for any alpha: the degrees of freedom must stay below '
-                "the sum of the sample weights, which it takes for counts, and the squares of the "
-                "residuals must not overflow. Increase alphas, or scale y."
-            )
-        return (
-            "No candidate has a finite score: the kernel matrix plus alpha is singular for every "
-            "alpha, or the score overflows or is NaN."
-        )
-
-
-def check_single(*predictions):
-    """Raise if predictions overflow single precision, which the algebra before them did not."""
-    if not all(np.isfinite(values).all() for values in predictions):
-        raise ValueError("The predictions overflow float32: increase alpha, or scale X and y.")
-
-
-def check_alphas(alphas):
-    """Return the penalties as a vector of positive numbers, or raise."""
-    alphas = np.asarray(alphas, dtype=np.float64).ravel()
-    if not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
-        raise ValueError(f"alphas must be positive finite numbers, got {alphas}.")
-    return alphas
-
-
-class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin, BaseEstimator):
+@document
+class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     """Kernel ridge regression with the penalty and the kernel chosen in closed form.
 
     One eigendecomposition per kernel gives the exact leave-one-out, or K-fold,
@@ -178,8 +36,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
     alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
         The penalties to choose from, all positive.
 
-    kernel : str, kernel object or callable, default="linear"
-        The kernel, as in :class:`KernelRidge`.
+    {ridge_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as for
@@ -187,21 +44,17 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
         of ``gamma``, ``degree``, ``coef0`` and even ``kernel``, for a kernel
         object its own parameters.
 
-    gamma : float or "median", default=None
-        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    {ridge_gamma}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=False
-        Whether to fit an intercept, which is not penalised. It is fitted anew
-        without the samples left out.
+        Whether to fit an intercept, which is not penalised. It is fitted
+        again without the samples left out.
 
     cv : int, "gcv", splitter or iterable, default=None
         What is left out. None: each sample once, rows of any weight as a whole,
@@ -255,12 +108,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
     dof_ : float or ndarray of shape (n_targets,)
         The effective degrees of freedom of the chosen model.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -286,7 +134,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
     """
 
     _parameter_constraints = {
-        **KernelRidgeSearchMixin._parameter_constraints,
+        **SEARCH_PARAMETERS,
         "alpha_per_target": ["boolean"],
     }
 
@@ -323,27 +171,24 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------
         self : KernelRidgeCV
             The fitted estimator.
         """
-        X, y, weight = self._regression_data(X, y, sample_weight)
+        X, y, weight = numeric_data(self, X, y, sample_weight, multi_output=True)
 
         def make_score(part):
             return self._regression_score(y[part], None if weight is None else weight[part])
 
-        self._search(X, y, weight, make_score, y)
+        choose_in_closed_form(self, X, y, weight, make_score, y)
         return self
 
     def _regression_score(self, y, weight):
@@ -352,7 +197,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
             per_target = squared_error_score(y.reshape(len(y), -1), weight)
             return per_target if self.alpha_per_target else lambda *a: per_target(*a).mean()
         if isinstance(self.cv, str):
-            raise ValueError('cv="gcv" has a score of its own: scoring must be None.')
+            raise ValueError(f'cv="gcv" requires scoring=None; got scoring={self.scoring!r}.')
         scorer = check_scoring(self, scoring=self.scoring)
 
         def score(predictions, rows):
@@ -366,9 +211,8 @@ class KernelRidgeCV(EstimatorMixin, KernelRidgeSearchMixin, KernelRegressorMixin
         return score
 
 
-class KernelRidgeClassifierCV(
-    EstimatorMixin, KernelRidgeSearchMixin, KernelClassifierMixin, BaseEstimator
-):
+@document
+class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimator):
     """:class:`KernelRidgeClassifier` with the penalty and the kernel chosen in closed form.
 
     The search is that of :class:`KernelRidgeCV`; the score is the accuracy of
@@ -379,23 +223,18 @@ class KernelRidgeClassifierCV(
     alphas : array-like of shape (n_alphas,), default=(0.01, 0.1, 1.0, 10.0, 100.0)
         The penalties to choose from, all positive.
 
-    kernel : str, kernel object or callable, default="linear"
-        The kernel, as in :class:`KernelRidge`.
+    {ridge_kernel}
 
     kernel_grid : dict or list of dict, default=None
         Kernel parameters to choose from, as in :class:`KernelRidgeCV`.
 
-    gamma : float or "median", default=None
-        The ``gamma`` of the named kernels. None is ``1 / n_features``.
+    {ridge_gamma}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
-    coef0 : float, default=1
-        The constant of "poly" and "sigmoid".
+    {ridge_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     fit_intercept : bool, default=True
         Whether to fit an intercept, which is not penalised.
@@ -450,12 +289,7 @@ class KernelRidgeClassifierCV(
     dof_ : float
         The effective degrees of freedom of the chosen model.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -472,7 +306,7 @@ class KernelRidgeClassifierCV(
     """
 
     _parameter_constraints = {
-        **KernelRidgeSearchMixin._parameter_constraints,
+        **SEARCH_PARAMETERS,
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cv": ["cv_object"],
     }
@@ -510,22 +344,18 @@ class KernelRidgeClassifierCV(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, of the fit and of the score.
+        {fit_and_score_weight}
 
         Returns
         -------
         self : KernelRidgeClassifierCV
             The fitted estimator.
         """
-        X, y, weight, own_weight = self._labelled_data(X, y, sample_weight)
+        X, y, weight, own_weight = labelled_data(self, X, y, sample_weight)
         targets = indicators(y, self.classes_, precision(X))
 
         def make_score(part):
@@ -533,7 +363,7 @@ class KernelRidgeClassifierCV(
                 y[part], None if own_weight is None else own_weight[part]
             )
 
-        self._search(X, targets, weight, make_score, y)
+        choose_in_closed_form(self, X, targets, weight, make_score, y)
         return self
 
     def _classification_score(self, y, weight):

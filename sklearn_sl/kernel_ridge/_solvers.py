@@ -75,8 +75,7 @@ def solve_exact(fill, n, y, alpha, weight, *, fit_intercept):
         chosen = np.flatnonzero(alpha == value)
         columns = np.append(chosen, y.shape[1]) if fit_intercept else chosen
         shift = diagonal_shift(value, weight)
-        solution = _linalg.solve(store, shift, sides[:, columns])
-        _linalg.report(solution)
+        solution = _linalg.solve_and_report(store, shift, sides[:, columns])
         c, r, b = _eliminate_intercept(solution, fit_intercept)
         fit.dual_coef[:, chosen], fit.intercept[chosen] = c, b
         fit.residual_norm[chosen] = _relative(_norms(r), y[:, chosen])
@@ -177,8 +176,7 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
         chosen = np.flatnonzero(alpha == value)
         store[:-1] = moments
         shift = np.full(X.shape[1], float(value))
-        solution = _linalg.solve(store, shift, sides[:, chosen])
-        _linalg.report(solution)
+        solution = _linalg.solve_and_report(store, shift, sides[:, chosen])
         coef[:, chosen] = solution.x
         fit.jitter[chosen] = solution.jitter
         fit.residual_norm[chosen] = _relative(_norms(solution.residual), sides[:, chosen])
@@ -245,7 +243,8 @@ class Landmarks:
         kept = s > len(s) * np.finfo(np.float64).eps * max(s[-1], 0) * 10
         if not kept.any():
             raise ValueError(
-                "The kernel is zero on all landmarks: choose another kernel or more landmarks."
+                "The kernel is zero on all landmarks: choose another kernel, or increase "
+                "n_components."
             )
         self.s = s[kept]
         self.T = V[:, kept] / np.sqrt(self.s)
@@ -394,7 +393,10 @@ def exact_leverages(fill, n, alpha, jitter, weight, *, fit_intercept):
         shift = _linalg.with_jitter(diagonal_shift(value, weight), jitter[alpha == value][0])
         found = _linalg.inverse_diagonal(store, shift)
         if found is None:
-            raise ValueError("The leverages of an indefinite kernel are not defined.")
+            raise ValueError(
+                "leverage_ and dof_ are not defined for an indefinite kernel matrix: use a "
+                "positive semi-definite kernel, or increase alpha."
+            )
         diagonal, ones = found
         if fit_intercept:
             diagonal = diagonal - ones * (ones / ones.sum())

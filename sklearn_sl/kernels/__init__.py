@@ -14,7 +14,7 @@ from sklearn_sl.kernels._compose import (
     Precomputed,
 )
 from sklearn_sl.kernels._coordinate import Anova, Min, Spline
-from sklearn_sl.kernels._diagnostics import gram_diagnostics, is_psd, median_gamma
+from sklearn_sl.kernels._diagnostics import gram_diagnostics, is_psd
 from sklearn_sl.kernels._dot import (
     Exponential,
     GeneralLinear,
@@ -35,7 +35,7 @@ from sklearn_sl.kernels._graph import (
 )
 from sklearn_sl.kernels._operators import Power, Product, Sum
 from sklearn_sl.kernels._path_tree import PathTree
-from sklearn_sl.kernels._radial import Gaussian, Matern
+from sklearn_sl.kernels._radial import Gaussian, Matern, median_gamma
 from sklearn_sl.kernels._sets import SetIntersection
 from sklearn_sl.kernels._subsequences import GapWeighted
 from sklearn_sl.kernels._substrings import Mismatch, Spectrum

@@ -51,7 +51,7 @@ class Kernel(gp.Kernel):
         return self.input_kind == "vectors"
 
     def __call__(self, X, Y=None, eval_gradient=False):
-        """Return the kernel matrix ``K(X, Y)``, and its gradient on request.
+        """Return the kernel matrix ``K(X, Y)``, and optionally its gradient.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Kernel(gp.Kernel):
         kernel : Kernel
             A copy that can be called.
         """
-        return _resolve_members(self, X, sample_weight)
+        return _resolve_inner(self, X, sample_weight)
 
     def __eq__(self, other):
         if type(self) is not type(other):
@@ -150,7 +150,7 @@ class Kernel(gp.Kernel):
 
     def _gradient(self, X, K):
         if self.n_dims:
-            raise NotImplementedError(f"{type(self).__name__} has no gradient.")
+            raise NotImplementedError(f"{type(self).__name__} does not support eval_gradient=True.")
         return np.empty((*K.shape, 0))
 
 
@@ -158,8 +158,8 @@ def check_vectors(X, kernel):
     """Return ``X`` as a float matrix that ``kernel`` accepts, or say why not."""
     if holds_text_or_sets(X):
         raise TypeError(
-            f"The kernel {kernel} compares vectors, but X holds strings or sets: use a kernel "
-            "made for them, such as Spectrum, GapWeighted or SetIntersection."
+            f"X must be a matrix of features for the kernel {kernel}; got strings or sets. "
+            "Use a kernel made for them, such as Spectrum, GapWeighted or SetIntersection."
         )
     X = check_array(
         X,
@@ -269,6 +269,17 @@ def diagonal_of(rows, cols):
     start = max(rows.start, cols.start)
     samples = np.arange(start, max(start, min(rows.stop, cols.stop)))
     return (samples - rows.start, samples - cols.start), samples
+
+
+def guarded_gram_tiles(kernel, X):
+    """Return the same for a Gram matrix of samples that an estimator has validated."""
+    X = encode_checked(kernel, X)
+    return guarded_tiles(kernel, X, X)
+
+
+def gram_diagonal(kernel, X):
+    """Return the diagonal of that Gram matrix, in float64."""
+    return diagonal(kernel, encode_checked(kernel, X)).astype(np.float64)
 
 
 def diagonal(kernel, X):
@@ -505,7 +516,7 @@ def raise_to(K, exponent):
 def whole(name, value):
     """Return a parameter as an integer, or say that it must be a whole number >= 0."""
     if value < 0 or int(value) != value:
-        raise ValueError(f"{name} must be a whole number >= 0, got {value}.")
+        raise ValueError(f"{name} must be a non-negative integer; got {value}.")
     return int(value)
 
 
@@ -534,17 +545,17 @@ def resolve(kernel, X, sample_weight=None):
     """Return ``kernel`` with its data-dependent parameters replaced by numbers."""
     if isinstance(kernel, Kernel):
         return kernel.resolve(X, sample_weight)
-    return _resolve_members(kernel, X, sample_weight)
+    return _resolve_inner(kernel, X, sample_weight)
 
 
-def _resolve_members(kernel, X, sample_weight):
+def _resolve_inner(kernel, X, sample_weight):
     """Resolve the kernels among the parameters of a composite kernel."""
-    members = {
+    inner = {
         name: resolve(value, X, sample_weight)
         for name, value in kernel.get_params(deep=False).items()
         if isinstance(value, gp.Kernel)
     }
-    return clone(kernel).set_params(**members) if members else clone(kernel)
+    return clone(kernel).set_params(**inner) if inner else clone(kernel)
 
 
 def gram_and_gradient(kernel, X):

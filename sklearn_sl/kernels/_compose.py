@@ -157,7 +157,8 @@ class Centered(UnaryKernel):
         weight = np.asarray(self.reference_weight, dtype=np.float64)
         if weight.shape != (n_rows(Z),) or not weight.sum() > 0:
             raise ValueError(
-                "reference_weight must hold one weight per reference sample, and some weight."
+                "reference_weight must have one weight per row of reference, not all of them "
+                f"zero; got shape {weight.shape} for {n_rows(Z)} rows."
             )
         return weight / weight.sum()
 
@@ -187,7 +188,7 @@ class Centered(UnaryKernel):
         Z = self._reference(X)
         weight = self._weights(Z)
         if Z is not X:
-            raise ValueError("Centered has a gradient on its reference set only.")
+            raise ValueError("Centered supports eval_gradient=True for X equal to reference only.")
         _, gradient = gram_and_gradient(self.kernel, X)
         means = np.einsum("ijk,j->ik", gradient, weight)
         total = weight @ means
@@ -289,7 +290,10 @@ class Composed(UnaryKernel):
         if self.factor is not None:
             mapped.factor = np.asarray(self.factor(X), dtype=np.float64).ravel()
             if len(mapped.factor) != n_rows(mapped.inner):
-                raise ValueError("factor must return one number per sample.")
+                raise ValueError(
+                    f"factor must return one float per sample of X; got {len(mapped.factor)} for "
+                    f"{n_rows(mapped.inner)} samples."
+                )
         return mapped
 
     def _mapped(self, X):
@@ -378,8 +382,8 @@ class KernelPolynomial(UnaryKernel):
         coefficients = np.asarray(self.coefficients, dtype=np.float64)
         if coefficients.ndim != 1 or not len(coefficients) or (coefficients < 0).any():
             raise ValueError(
-                "coefficients must be a list of non-negative numbers: with a negative one the "
-                f"polynomial of a kernel need not be a kernel. Got {self.coefficients}."
+                "coefficients must be a list of non-negative floats, as otherwise the result "
+                f"need not be a kernel; got {self.coefficients}."
             )
         return coefficients
 
@@ -432,7 +436,7 @@ class Precomputed(Kernel):
     def _table(self):
         table = check_array(self.gram, dtype=[np.float64, np.float32], input_name="gram")
         if table.shape[0] != table.shape[1] or not np.allclose(table, table.T):
-            raise ValueError("Precomputed needs a square symmetric matrix.")
+            raise ValueError(f"gram must be square and symmetric; got shape {table.shape}.")
         return table
 
     def _inputs(self, X):
@@ -440,12 +444,12 @@ class Precomputed(Kernel):
         rows = numbers.reshape(-1).astype(np.intp)
         if numbers.size != len(numbers) or not np.array_equal(rows, numbers.reshape(-1)):
             raise ValueError(
-                "Precomputed takes one column of row numbers as samples; for a matrix of kernel "
-                'values use kernel="precomputed".'
+                "X must be one column of row numbers for the kernel Precomputed. For a matrix "
+                'of kernel values use kernel="precomputed".'
             )
         n = len(self.gram)
         if rows.size and (rows.min() < 0 or rows.max() >= n):
-            raise ValueError(f"Row numbers must lie between 0 and {n - 1}.")
+            raise ValueError(f"X must hold row numbers in [0, {n}) for the kernel Precomputed.")
         return rows
 
     def _tiles(self, X, Y):

@@ -86,7 +86,7 @@ class _Additive(CoordinateKernel):
 
     def _start(self, shape, dtype):
         if self.combine not in ("sum", "product"):
-            raise ValueError(f"combine must be 'sum' or 'product', got {self.combine!r}.")
+            raise ValueError(f"combine must be 'sum' or 'product'; got {self.combine!r}.")
         return np.full(shape, 0 if self.combine == "sum" else 1, dtype=dtype)
 
     def _step(self, state, x, t):

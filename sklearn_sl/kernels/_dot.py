@@ -66,7 +66,7 @@ def compare_pairs(X, Y, out, *, distances):
     """Write ``x't`` or ``-||x - t||**2`` of dense rows, each as if its pair were the only one."""
     X, Y = (np.ascontiguousarray(Z, dtype=np.float64) for Z in (X, Y))
     if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"There are rows of {X.shape[1]} and of {Y.shape[1]} features.")
+        raise ValueError(f"X has {X.shape[1]} features, but Y has {Y.shape[1]}.")
     plain = out.dtype == np.float64 and out.strides[-1] == out.itemsize
     values = out if plain else np.empty(out.shape)
     _pairs.compare(X, Y, distances, np.zeros((X.shape[1], _pairs.LANES)), values)
@@ -123,8 +123,7 @@ class GeneralLinear(Kernel):
         X = check_vectors(X, self)
         if X.shape[1] != len(self.A):
             raise ValueError(
-                f"GeneralLinear has a matrix A of order {len(self.A)}, but X has "
-                f"{X.shape[1]} features."
+                f"X has {X.shape[1]} features, but A of GeneralLinear has the order {len(self.A)}."
             )
         return X
 
@@ -132,12 +131,14 @@ class GeneralLinear(Kernel):
         """Return ``R`` with ``A = RR'``."""
         A = np.asarray(self.A, dtype=np.float64)
         if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.allclose(A, A.T):
-            raise ValueError("GeneralLinear needs a square symmetric matrix A.")
+            raise ValueError(
+                f"A of GeneralLinear must be square and symmetric; got shape {A.shape}."
+            )
         values, vectors = linalg.eigh(A)
         if values[0] < -1e-10 * max(abs(values[-1]), abs(values[0])):
             raise ValueError(
-                "GeneralLinear needs a positive semi-definite matrix A: its smallest eigenvalue "
-                f"is {values[0]:.3g}, so x'At is not a kernel."
+                "A of GeneralLinear must be positive semi-definite; got the smallest "
+                f"eigenvalue {values[0]:.3g}."
             )
         return vectors * np.sqrt(np.maximum(values, 0))
 

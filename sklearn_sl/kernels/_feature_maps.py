@@ -146,8 +146,8 @@ class _MonomialsMixin(TransformerMixin):
         monomials, n_features_out = self._monomials(X.shape[1])
         if n_features_out > WIDEST:
             raise ValueError(
-                f"{type(self).__name__} would make more than {WIDEST} features of {X.shape[1]}: "
-                "lower the order, select features, or use the kernel instead."
+                f"{type(self).__name__} would make more than {WIDEST} features of the "
+                f"{X.shape[1]} of X: lower the order, select features, or use the kernel instead."
             )
         # The outermost transformer alone answers to set_output.
         self.monomials_ = monomials.set_output(transform="default").fit(X)

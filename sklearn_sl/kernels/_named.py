@@ -8,9 +8,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn_sl._rows import n_rows, slices
 from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
 from sklearn_sl.kernels._compose import Normalized
-from sklearn_sl.kernels._diagnostics import median_gamma
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
-from sklearn_sl.kernels._radial import Gaussian
+from sklearn_sl.kernels._radial import Gaussian, median_gamma
 
 KERNEL_NAMES = frozenset(
     {
@@ -90,9 +89,8 @@ class MatrixFunction(Kernel):
             values = np.asarray(self._evaluate(X[rows], Y[cols]))
             if values.shape != out.shape:
                 raise ValueError(
-                    f"The kernel function returned an array of shape {values.shape} for "
-                    f"{out.shape[0]} and {out.shape[1]} samples: it must return a matrix "
-                    "with a row for each of the former and a column for each of the latter."
+                    f"kernel must return a matrix of shape {out.shape} for {out.shape[0]} and "
+                    f"{out.shape[1]} samples; got shape {values.shape}."
                 )
             out[...] = values
 
@@ -110,16 +108,27 @@ class MatrixFunction(Kernel):
         return "callable"
 
 
-def as_kernel(kernel, X, *, gamma=None, degree=3, coef0=1, kernel_params=None, sample_weight=None):
+def as_kernel(
+    kernel,
+    X,
+    *,
+    gamma=None,
+    degree=3,
+    coef0=1,
+    kernel_params=None,
+    sample_weight=None,
+    function_of_matrices=False,
+):
     """Return the kernel object, without data-dependent parameters, that the user asked for."""
     if isinstance(kernel, gp.Kernel):
         return resolve(kernel, X, sample_weight)
     if callable(kernel):
-        return PairwiseFunction(kernel, kernel_params)
+        function = MatrixFunction if function_of_matrices else PairwiseFunction
+        return function(kernel, kernel_params)
     if kernel_params:
         raise ValueError(
-            "kernel_params is passed to a kernel given as a function; a named kernel takes gamma, "
-            "degree and coef0."
+            f"kernel_params requires kernel to be a function; got kernel={kernel!r}, which "
+            "takes gamma, degree and coef0."
         )
     return _named(kernel, _gamma(kernel, gamma, X, sample_weight), degree, coef0)
 

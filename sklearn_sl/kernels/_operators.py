@@ -19,39 +19,42 @@ from sklearn_sl.kernels._base import (
 
 
 class _Operator(Kernel):
-    """An operator on kernels that shares the input rules of its members."""
+    """An operator on kernels that shares the input rules of its operands."""
 
     @property
-    def _members(self):
+    def _operands(self):
         return (self.k1, self.k2)
 
     @property
     def input_kind(self):
-        kinds = {input_kind(k) for k in self._members} - {"anything"}
+        kinds = {input_kind(k) for k in self._operands} - {"anything"}
         if len(kinds) > 1:
             raise TypeError(
-                f"{self} mixes kernels of different inputs: {', '.join(sorted(kinds))}."
+                f"{self} combines kernels of different inputs ({', '.join(sorted(kinds))}): all "
+                "must take the same X."
             )
         return kinds.pop() if kinds else "anything"
 
     @property
     def accepts_sparse(self):
-        return all(getattr(k, "accepts_sparse", input_kind(k) == "anything") for k in self._members)
+        return all(
+            getattr(k, "accepts_sparse", input_kind(k) == "anything") for k in self._operands
+        )
 
     @property
     def positive_definite(self):
         return all(
             getattr(k, "positive_definite", getattr(k, "constant_value", 1) >= 0)
-            for k in self._members
+            for k in self._operands
         )
 
     @property
     def concurrent(self):
-        return all(getattr(k, "concurrent", False) for k in self._members)
+        return all(getattr(k, "concurrent", False) for k in self._operands)
 
     @property
     def nonnegative_input(self):
-        return any(getattr(k, "nonnegative_input", False) for k in self._members)
+        return any(getattr(k, "nonnegative_input", False) for k in self._operands)
 
 
 class _Pair:
@@ -76,10 +79,10 @@ class _Binary(_Operator, gp.KernelOperator):
     def _inputs(self, X):
         if self.requires_vector_input:  # validated, and copied if need be, once
             X = check_vectors(X, self)
-        return _Pair([encode(k, X) for k in self._members])
+        return _Pair([encode(k, X) for k in self._operands])
 
     def _tiles(self, X, Y):
-        fills = [tiles(k, x, y) for k, x, y in zip(self._members, X.parts, Y.parts)]
+        fills = [tiles(k, x, y) for k, x, y in zip(self._operands, X.parts, Y.parts)]
 
         def fill(rows, cols, out):
             fills[0](rows, cols, out)
@@ -90,14 +93,14 @@ class _Binary(_Operator, gp.KernelOperator):
         return fill
 
     def _diagonal(self, X):
-        return self._join(*(diagonal(k, x) for k, x in zip(self._members, X.parts)))
+        return self._join(*(diagonal(k, x) for k, x in zip(self._operands, X.parts)))
 
-    def _member_gradients(self, X):
-        return [gram_and_gradient(k, x) for k, x in zip(self._members, X.parts)]
+    def _operand_gradients(self, X):
+        return [gram_and_gradient(k, x) for k, x in zip(self._operands, X.parts)]
 
     def is_stationary(self):
         """Return whether both kernels depend on ``x - t`` alone."""
-        return all(k.is_stationary() for k in self._members)
+        return all(k.is_stationary() for k in self._operands)
 
 
 class Sum(_Binary):
@@ -118,7 +121,7 @@ class Sum(_Binary):
     _join = staticmethod(np.add)
 
     def _gradient(self, X, K):
-        return np.dstack([gradient for _, gradient in self._member_gradients(X)])
+        return np.dstack([gradient for _, gradient in self._operand_gradients(X)])
 
     def __repr__(self):
         return f"{self.k1} + {self.k2}"
@@ -151,7 +154,7 @@ class Product(_Binary):
         return product
 
     def _gradient(self, X, K):
-        (K1, dK1), (K2, dK2) = self._member_gradients(X)
+        (K1, dK1), (K2, dK2) = self._operand_gradients(X)
         return np.dstack([dK1 * K2[:, :, None], dK2 * K1[:, :, None]])
 
     def __repr__(self):
@@ -162,7 +165,7 @@ class UnaryKernel(_Operator):
     """A kernel made of one kernel, called ``kernel``, which it shares its ``theta`` with."""
 
     @property
-    def _members(self):
+    def _operands(self):
         return (self.kernel,)
 
     def _inputs(self, X):

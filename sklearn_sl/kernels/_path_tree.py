@@ -58,8 +58,8 @@ class PathTree(StructuredKernel):
         whole = np.all((places >= 0) & (places < self.n_leaves) & (places == np.floor(places)))
         if numbers.size != len(numbers) or not whole:
             raise ValueError(
-                "PathTree compares positions: one column of whole numbers between 0 and "
-                f"n_leaves - 1 = {self.n_leaves - 1}."
+                f"X must be one column of integers in [0, {self.n_leaves}), the positions of "
+                "leaves, for PathTree."
             )
         return Positions(places)
 

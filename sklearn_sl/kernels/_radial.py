@@ -1,4 +1,7 @@
-"""Kernels of the distance ``||x - t||``: Gaussian and Matern, isotropic or ARD."""
+"""Kernels of the distance ``||x - t||``: Gaussian and Matern, isotropic or ARD.
+
+Squared distances of all pairs are as fast as one matrix product, and as exact as differences.
+"""
 
 from math import sqrt
 
@@ -6,16 +9,192 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, kve
 from sklearn.gaussian_process.kernels import Hyperparameter
+from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import check_array
 
 from sklearn_sl._rows import n_rows
-from sklearn_sl.kernels._base import Kernel, flush
-from sklearn_sl.kernels._diagnostics import median_gamma
-from sklearn_sl.kernels._distances import negated_squared_distances
-from sklearn_sl.kernels._dot import positive
+from sklearn_sl.kernels._base import APART, Kernel, diagonal_of, flush
+from sklearn_sl.kernels._dot import compare_pairs, dot, positive
 
 # Squared distances from the centre up to which a float32 product has an error below 1e-3.
 ROUGH = 2000.0
+EPSILON = np.finfo(np.float64).eps
+# Infinitely far for every kernel, and still a number.
+LARGEST = 1e200
+
+
+def negated_squared_distances(X, Y, scale=1.0, *, kink=False):
+    """Return a function that writes ``-||s(x - t)||**2`` of a tile.
+
+    Dense points are shifted to a common centre first, which leaves their
+    differences as they are and keeps the rounding error small far from the
+    origin. With ``u = (sqrt(2) x, -||x||**2, 1)`` and ``v = (sqrt(2) t, 1,
+    -||t||**2)`` the result is the one product ``u'v``, always in float64. The
+    few distances that cancellation has spoilt are computed again from the
+    differences; more of them with ``kink=True``, for functions that have a kink
+    at distance zero and feel the root of a rounding error.
+    """
+    if np.ndim(scale) and len(scale) != X.shape[1]:
+        raise ValueError(
+            f"length_scale must be a float or have one value per feature; got {len(scale)} "
+            f"values for X with {X.shape[1]} features."
+        )
+    if sp.issparse(X) or sp.issparse(Y):
+        scaled, product_of = _scaled_sparse, _sparse_product
+    elif APART.get():
+        return _from_differences(X * scale, Y * scale)
+    else:
+        centre = Y.mean(axis=0, dtype=np.float64)
+        scaled, product_of = lambda Z, scale: (Z - centre) * scale, _dense_product
+    left = scaled(X, scale)
+    right = left if Y is X else scaled(Y, scale)
+    squares = row_norms(left, squared=True), row_norms(right, squared=True)
+    product = product_of(left, right, *squares)
+
+    def negated(rows, cols, out):
+        S = out if out.dtype == np.float64 else np.empty(out.shape)
+        product(rows, cols, S)
+        np.clip(S, -LARGEST, 0, out=S)
+        reach = _reach(_sizes(squares[0][rows], squares[1][cols]), kink)
+        if np.any(reach):
+            _recompute(X[rows], Y[cols], scale, reach, S)
+        if Y is X:
+            place, _ = diagonal_of(rows, cols)
+            S[place] = 0
+        return S
+
+    return negated
+
+
+def _from_differences(X, Y):
+    """Return the function that writes ``-||x - t||**2``, each as if its pair were the only one."""
+
+    def negated(rows, cols, out):
+        S = out if out.dtype == np.float64 else np.empty(out.shape)
+        compare_pairs(X[rows], Y[cols], S, distances=True)
+        return S
+
+    return negated
+
+
+def _sizes(left_squares, right_squares):
+    """Return what the rounding errors are in proportion to: of a tile, or of each pair."""
+    if APART.get():
+        return left_squares[:, None] + right_squares
+    return left_squares.max(initial=0) + right_squares.max(initial=0)
+
+
+def _reach(sizes, kink):
+    """Return the squared distance below which the product is not exact enough.
+
+    While the rounding error is below 1e-9, that of near duplicates; zero if
+    even they are safe. Else up to 800, where ``exp`` vanishes, and up to where
+    the error may have put a small distance.
+    """
+    error = EPSILON * sizes
+    near = 1e-7 * sizes if kink else 0 * error
+    far = np.maximum(800 + 16 * error, near)
+    return np.where(error > 1e-9, far, np.where(error > 1e-13, 1e-7 * sizes, near))
+
+
+def _recompute(X, Y, scale, reach, S):
+    """Write the squared distances below ``reach`` again, from differences of the data as given."""
+    i, j = np.nonzero(~(S <= -reach))
+    # Blocks, so that data with all rows equal needs no big temporary.
+    for start in range(0, len(i), 4096):
+        a, b = i[start : start + 4096], j[start : start + 4096]
+        differences = X[a].astype(np.float64) - Y[b]
+        if sp.issparse(differences):
+            differences = _scaled_sparse(differences, scale)
+        else:
+            differences = np.asarray(differences) * scale
+        S[a, b] = np.maximum(-row_norms(differences, squared=True), -LARGEST)
+
+
+def _dense_product(left, right, left_squares, right_squares):
+    u = np.column_stack([sqrt(2) * left, -left_squares, np.ones(len(left))])
+    v = np.column_stack([sqrt(2) * right, np.ones(len(right)), -right_squares])
+    return lambda rows, cols, S: np.matmul(u[rows], v[cols].T, out=S)
+
+
+def _sparse_product(left, right, left_squares, right_squares):
+    def product(rows, cols, S):
+        dot(left[rows], right[cols], S)
+        S *= 2
+        S -= left_squares[rows, None]
+        S -= right_squares[None, cols]
+
+    return product
+
+
+def _scaled_sparse(Z, scale):
+    if np.ndim(scale):
+        Z = Z @ sp.diags_array(np.asarray(scale, dtype=np.float64))
+    else:
+        Z = Z.astype(np.float64) * scale
+    return sp.csr_array(Z) if sp.issparse(Z) else Z
+
+
+def median_gamma(X, *, sample_weight=None, max_samples=1000, random_state=0):
+    """Return ``gamma = 1 / (2 m**2)``, where ``m`` is the median distance of two samples.
+
+    With it half of the pairs have a Gaussian kernel value above ``exp(-1/2)``.
+    Pairs that coincide tell nothing about the scale and are left out.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        A pair counts with the product of its weights.
+
+    max_samples : int, default=1000
+        Of more samples a random part of this size is looked at.
+
+    random_state : int, RandomState instance or None, default=0
+        Chooses the part.
+
+    Returns
+    -------
+    gamma : float
+        The factor of the squared distance; one if all samples coincide.
+
+    Examples
+    --------
+    >>> from sklearn_sl.kernels import median_gamma
+    >>> median_gamma([[0.0], [1.0], [3.0]])
+    0.125
+    """
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
+    used = np.flatnonzero(weight)
+    if weight.shape != (X.shape[0],) or not len(used):
+        raise ValueError(
+            "sample_weight must have one weight per sample of X, not all of them zero."
+        )
+    if len(used) > max_samples:
+        used = np.sort(check_random_state(random_state).choice(used, max_samples, replace=False))
+    X, n = X[used], len(used)
+    every = slice(0, n)
+    squares = -negated_squared_distances(X, X, kink=True)(every, every, np.empty((n, n)))
+    smallest = max(1e-24 * squares.max(), np.finfo(np.float64).tiny)
+    i, j = np.nonzero(np.triu(squares > smallest, k=1))
+    if not len(i):
+        return 1.0
+    median = _weighted_median(np.sqrt(squares[i, j]), weight[used[i]] * weight[used[j]])
+    return float(1 / (2 * median**2))
+
+
+def _weighted_median(values, weights):
+    """Return the middle of the weighted sample, the mean of the two middle ones on a tie."""
+    order = np.argsort(values)
+    values, cumulative = values[order], np.cumsum(weights[order])
+    half = cumulative[-1] / 2
+    low = np.searchsorted(cumulative, half * (1 - 1e-12))
+    high = np.searchsorted(cumulative, half * (1 + 1e-12))
+    return (values[low] + values[min(high, len(values) - 1)]) / 2
 
 
 class RadialKernel(Kernel):
@@ -67,7 +246,7 @@ class RadialKernel(Kernel):
         self._map(S)
 
     def _diagonal(self, X):
-        return np.ones(n_rows(X), dtype=X.dtype)
+        return np.ones(X.shape[0], dtype=X.dtype)
 
     @property
     def isotropic(self):
@@ -177,7 +356,7 @@ class Gaussian(RadialKernel):
 
     def _check_gamma_name(self):
         if self.gamma != "median":
-            raise ValueError(f"gamma must be a number, None or 'median', got {self.gamma!r}.")
+            raise ValueError(f"gamma must be a float, None or 'median'; got {self.gamma!r}.")
 
     def _scale(self):
         if self.gamma is None:
@@ -189,9 +368,12 @@ class Gaussian(RadialKernel):
                 "use the kernel in an estimator of sklearn_sl, which does."
             )
         if np.any(np.asarray(self.length_scale) != 1.0):
-            raise ValueError("Gaussian takes gamma or length_scale, not both.")
+            raise ValueError(
+                "gamma and length_scale must not both be given: leave gamma=None or "
+                "length_scale=1.0."
+            )
         if not (np.isfinite(self.gamma) and self.gamma >= 0):
-            raise ValueError(f"gamma must be finite and >= 0, got {self.gamma}.")
+            raise ValueError(f"gamma must be finite and non-negative; got {self.gamma}.")
         return sqrt(self.gamma)
 
     def _map(self, S):
@@ -224,7 +406,7 @@ def checked_length_scale(length_scale):
     """Return the length scale as a positive number or vector, or raise."""
     scale = np.squeeze(np.asarray(length_scale, dtype=np.float64))
     if scale.ndim > 1 or not (np.isfinite(scale).all() and (scale > 0).all()):
-        raise ValueError(f"length_scale must be positive and finite, got {length_scale}.")
+        raise ValueError(f"length_scale must be positive and finite; got {length_scale}.")
     return scale
 
 
@@ -280,7 +462,7 @@ class Matern(RadialKernel):
 
     def _scale(self):
         if not self.nu > 0:
-            raise ValueError(f"nu must be positive, got {self.nu}.")
+            raise ValueError(f"nu must be positive; got {self.nu}.")
         scale = 1 / checked_length_scale(self.length_scale)
         return scale / sqrt(2) if np.isinf(self.nu) else scale * sqrt(2 * self.nu)
 

@@ -56,7 +56,9 @@ def encode_sets(X):
         columns.extend(names.setdefault(name, len(names)) for name in _as_set(item, position))
         ends.append(len(columns))
     if any(name != name for name in names):
-        raise ValueError("X has a set that contains nan, which equals nothing: drop it.")
+        raise ValueError(
+            "X must not have sets that contain nan, which does not equal itself: remove it."
+        )
     shape = (len(ends) - 1, len(names))
     return SetList(names, sp.csr_array((np.ones(len(columns)), columns, ends), shape=shape))
 
@@ -64,15 +66,15 @@ def encode_sets(X):
 def _as_set(item, position):
     if isinstance(item, str | bytes):
         raise TypeError(
-            f"X[{position}] is a {type(item).__name__}, not a set: for strings use Spectrum, "
-            "GapWeighted or Mismatch; set(x) is the set of the letters of x."
+            f"X[{position}] must be a set; got {type(item).__name__}. For strings use "
+            "Spectrum, GapWeighted or Mismatch, or pass set(x), the set of their letters."
         )
     try:
         return item if isinstance(item, set | frozenset) else dict.fromkeys(item)
     except TypeError as error:
         raise TypeError(
-            f"X[{position}] is {item!r}: SetIntersection needs sets of hashable elements; drop or "
-            "fill missing values."
+            f"X[{position}] must be a set of hashable elements; got {item!r}. Remove or "
+            "impute missing values."
         ) from error
 
 
@@ -150,7 +152,8 @@ class SetIntersection(StructuredKernel):
         largest = counts.max()
         if largest * np.log(self.base) >= np.log(np.finfo(np.float64).max):
             raise ValueError(
-                f"SetIntersection: two sets share {largest:.0f} elements, and "
-                f"{self.base:g}**{largest:.0f} overflows; choose a base nearer to 1, or base=None."
+                f"base={self.base:g} is too large for SetIntersection: two sets of X share "
+                f"{largest:.0f} elements, and base**{largest:.0f} overflows. Choose a base "
+                "nearer to 1, or base=None."
             )
         np.power(float(self.base), counts, out=counts)

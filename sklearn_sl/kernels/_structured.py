@@ -35,7 +35,7 @@ def check_whole(kernel, name, smallest):
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < smallest:
         raise ValueError(
-            f"{type(kernel).__name__}: {name} must be an integer >= {smallest}, got {value!r}."
+            f"{name} of {type(kernel).__name__} must be an integer >= {smallest}; got {value!r}."
         )
 
 
@@ -44,7 +44,7 @@ def check_real(kernel, name, valid, interval):
     value = getattr(kernel, name)
     if not isinstance(value, numbers.Real) or not valid(value):
         raise ValueError(
-            f"{type(kernel).__name__}: {name} must be a number in {interval}, got {value!r}."
+            f"{name} of {type(kernel).__name__} must be a float in {interval}; got {value!r}."
         )
 
 

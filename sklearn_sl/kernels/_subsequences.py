@@ -85,7 +85,7 @@ class GapWeighted(StringKernel):
         check_real(self, "decay", lambda decay: 0 < decay <= 1, "(0, 1]")
 
     def _compare(self, X, Y, rows, cols, slope=False):
-        """Return the kernel of two slices, and on request its derivative in ``log(decay)``."""
+        """Return the kernel of two slices, and optionally its derivative in ``log(decay)``."""
         symmetric = Y is X and rows == cols
         # Strings of like length are compared side by side: little is lost to padding.
         row_order = rows.start + np.argsort(X.lengths[rows], kind="stable")

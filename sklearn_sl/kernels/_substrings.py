@@ -71,12 +71,12 @@ def encode_strings(X):
 def _not_a_string(value, position, kind):
     if isinstance(value, str | bytes):
         return (
-            f"X mixes str and bytes: X[{position}] is {type(value).__name__}, X[0] is not; decode "
-            "the bytes."
+            f"X must be all str or all bytes; got X[{position}] of type "
+            f"{type(value).__name__}. Decode the bytes."
         )
     return (
-        f"X[{position}] is {value!r} ({type(value).__name__}): string kernels need {kind.__name__};"
-        " drop or fill missing values."
+        f"X[{position}] must be a {kind.__name__} for a string kernel; got {value!r} of "
+        f"type {type(value).__name__}. Remove or impute missing values."
     )
 
 
@@ -90,7 +90,7 @@ class StringKernel(StructuredKernel):
 
     def _tiles(self, X, Y):
         if X.kind is not Y.kind:
-            raise TypeError("X and Y mix str and bytes: decode the bytes.")
+            raise TypeError("X and Y must be all str or all bytes: decode the bytes.")
         return self._fill(X, Y)
 
 
@@ -237,13 +237,12 @@ class Mismatch(StringKernel):
         check_whole(self, "m", 0)
         check_whole(self, "alphabet_size", 1)
         if self.m > self.k:
-            raise ValueError(f"Mismatch: m must be at most k, got m={self.m} and k={self.k}.")
+            raise ValueError(f"m must be at most k in Mismatch; got m={self.m} and k={self.k}.")
         n_letters = len(np.union1d(X.codes, Y.codes))
         if n_letters > self.alphabet_size:
             raise ValueError(
-                f"Mismatch: the strings have {n_letters} distinct letters, more than "
-                f"alphabet_size={self.alphabet_size}; set alphabet_size to the size of the "
-                f"alphabet, at least {n_letters}."
+                f"alphabet_size of Mismatch must be at least {n_letters}, the number of "
+                f"distinct letters in X; got {self.alphabet_size}."
             )
         k, m, size = self.k, self.m, self.alphabet_size
         return np.array([_common_neighbours(k, m, size, d) for d in range(k + 1)], dtype=float)

@@ -1,4 +1,13 @@
-"""Support vector machines by sequential minimal optimisation, with certificates."""
+"""Support vector machines by sequential minimal optimisation, with certificates.
+
+A fit leads from the estimator (``_classify``, ``_regress``) to the quadratic program
+(``_problem``), to its solution on blocks of the Gram matrix (``_solver``, ``_gram``, the compiled
+``_smo``), and back to the fitted attributes (``_base``). ``_many`` has several problems at once,
+``_hard_margin`` infinite costs. ``_cv`` are the estimators that search by ``_search``; ``_loo``
+has leave-one-out errors, exact ones by ``_left_out`` and ``_pivoting``; ``_path`` and
+``_hinge_path`` the solutions for all ``C``; ``_multiclass`` the class-sensitive machine, solved by
+``_dual_ascent`` and the compiled ``_crammer_singer``.
+"""
 
 from sklearn_sl.svm._classify import SVC
 from sklearn_sl.svm._cv import SVCCV, SVRCV

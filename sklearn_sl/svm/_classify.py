@@ -8,12 +8,13 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import StrOptions, fit_context
+from sklearn_sl._kernel_machine import weighted_classes
+from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import SupportVectorMixin, as_stored
-from sklearn_sl.svm._gram import SubGram, whole_matrix
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
+from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import solve_many, until
@@ -25,17 +26,19 @@ from sklearn_sl.svm._solver import is_polished, solve
 FEW_PAIRS = 200
 
 
-class ClassificationMixin(SupportVectorMixin):
-    """The machines of all pairs of classes, and what they say; for a classifier of any search."""
+CLASSIFIER_PARAMETERS = {
+    **PARAMETERS,
+    "loss": [StrOptions({"hinge", "squared_hinge"})],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "decision_function_shape": [StrOptions({"ovo", "ovr"})],
+    "break_ties": ["boolean"],
+    "n_jobs": [int, None],
+}
 
-    _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "decision_function_shape": [StrOptions({"ovo", "ovr"})],
-        "break_ties": ["boolean"],
-        "n_jobs": [int, None],
-    }
+
+@document
+class ClassificationMixin(SupportVectorMixin):
+    """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
     def _class_order(self, y, cost):
         """Return the rows of positive weight, class by class, and their classes as numbers."""
@@ -46,7 +49,7 @@ class ClassificationMixin(SupportVectorMixin):
 
     def _solve_pairs(self, gram, codes, cost, pairs, watch):
         """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"polish": is_polished(gram.n, self.tol), "watch": watch}
+        options = self._solver_options | {"watch": watch}
         problems = [
             margin_problem(
                 np.where(codes[rows] == first, 1.0, -1.0),
@@ -59,6 +62,7 @@ class ClassificationMixin(SupportVectorMixin):
         solve_one = solve_hard_margin if np.isinf(cost).any() else solve
         if len(pairs) == 1:
             return [solve_one(problems[0], gram, **options)]
+        options["polish"] = is_polished(gram.n, self.tol)
         places = [rows for _, _, rows in pairs]
         values = self._shared_matrix(gram)
         if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
@@ -82,21 +86,17 @@ class ClassificationMixin(SupportVectorMixin):
         return None
 
     def _expand(self, X, kernel, used, codes, pairs, solutions):
-        """Set the attributes of the expansions of all pairs, laid out as in scikit-learn."""
+        """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
         n_classes = len(self.classes_)
         dual = np.zeros((n_classes - 1, len(used)))
         for (first, second, rows), solution in zip(pairs, solutions, strict=True):
             ours = codes[rows] == first
             dual[second - 1, rows[ours]] = solution.b[ours]
             dual[first, rows[~ours]] = solution.b[~ours]
-        intercept = np.array([solution.intercept for solution in solutions])
-        if n_classes == 2:  # the machine of two classes is positive for the second
-            dual, intercept = -dual, -intercept
-        support = np.flatnonzero(dual.any(axis=0))
-        self._keep_support(X, kernel, used[support])
+        sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
+        support = self._keep_solutions(X, kernel, used, sign * dual, solutions)
         self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
-        self.dual_coef_ = as_stored(dual[:, support], X)
-        self.intercept_ = intercept
+        self.intercept_ *= sign
 
     def _check_state(self):
         if "n_support_" in vars(self):
@@ -138,17 +138,16 @@ class ClassificationMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
         scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
                 (n_samples, n_classes * (n_classes - 1) / 2)
             For two classes one score, positive for ``classes_[1]``. For more, with
-            ``decision_function_shape="ovr"`` the duels that each class wins and, as fractions,
-            how clearly; with "ovo" the value of each duel, positive for the first class.
+            ``decision_function_shape="ovr"`` the pairwise votes of each class plus, as a
+            fraction, their confidence; with "ovo" the value of the machine of each pair, positive
+            for the first class.
         """
         check_is_fitted(self)
         values = self._pair_values(self._validate_query(X))
@@ -159,7 +158,7 @@ class ClassificationMixin(SupportVectorMixin):
         if n_classes == 2:
             return values[:, 0]
         return (
-            values if self.decision_function_shape == "ovo" else scores_of_duels(values, n_classes)
+            values if self.decision_function_shape == "ovo" else scores_of_votes(values, n_classes)
         )
 
     def predict(self, X):
@@ -167,14 +166,12 @@ class ClassificationMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The class of each sample, the one that wins most duels.
+            The class of each sample, the one with the most pairwise votes.
         """
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
@@ -186,7 +183,7 @@ class ClassificationMixin(SupportVectorMixin):
         """Return the class, as a number, that wins by the values of the machines of all pairs."""
         if n_classes == 2:
             return (values[:, 0] >= 0).astype(np.intp)
-        points = scores_of_duels if self.break_ties else duels_won
+        points = scores_of_votes if self.break_ties else pairwise_votes
         return points(values, n_classes).argmax(axis=1)
 
     @property
@@ -195,9 +192,10 @@ class ClassificationMixin(SupportVectorMixin):
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = np.asarray(self._pair_coef() @ self.support_vectors_)
-        return as_stored(coef, self.support_vectors_)
+        return sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef
 
 
+@document
 class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """C-support vector classification by SMO, with certificates.
 
@@ -206,18 +204,20 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     intercept ``b``, where ``C_i`` is ``C`` times the weights of the sample and of its class. The
     minimiser is ``f = sum_i y_i alpha_i K(x_i, .)``, where ``alpha`` maximises the dual objective
     ``sum_i alpha_i - sum_ij y_i y_j alpha_i alpha_j K(x_i, x_j) / 2`` subject to ``0 <= alpha_i <=
-    C_i`` and ``sum_i y_i alpha_i = 0``. More classes are told apart one against one.
+    C_i`` and ``sum_i y_i alpha_i = 0``. More than two classes are handled one against one.
 
     In the form ``sum_i max(0, 1 - y_i f_i) + lambda ||f||**2`` of the same problem, ``lambda = 1 /
     (2 C)``; with a mean over ``n`` samples in place of the sum, ``lambda = 1 / (2 C n)``.
 
-    The parameters and attributes are those of :class:`sklearn.svm.SVC`, and more.
+    The parameters and attributes of :class:`sklearn.svm.SVC` have the same names and meaning here;
+    there are some more.
 
     Parameters
     ----------
     C : float, default=1.0
-        The price of the slack, positive. ``np.inf`` asks for a hard margin, and raises
-        :class:`NotSeparableError` if there is none.
+        The weight of the loss, positive: the strength of the regularization is inversely
+        proportional to it. ``np.inf`` is a hard margin, and raises :class:`NotSeparableError` if
+        there is none.
 
     kernel : str, kernel object or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed" (``X`` is the Gram matrix), further
@@ -225,31 +225,24 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         :mod:`sklearn_sl.kernels` or of scikit-learn, or a function of two sets of samples that
         returns the matrix of their kernel values.
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels. "scale" is ``1 / (n_features * variance of X)``,
         where samples count by their weights, "auto" is ``1 / n_features``, "median" is
         :func:`~sklearn_sl.kernels.median_gamma`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     probability : bool, default="deprecated"
-        Must not be true: use :class:`sklearn.calibration.CalibratedClassifierCV`.
+        Not supported: use :class:`sklearn.calibration.CalibratedClassifierCV`.
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     cache_size : float, default=200
-        The most memory for kernel values, in MB.
+        The maximum memory for kernel values, in MB.
 
     class_weight : dict or "balanced", default=None
         Weights of the classes, by which the ``C`` of their samples is multiplied; "balanced"
@@ -259,15 +252,15 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Whether to print the violation from time to time.
 
     max_iter : int, default=-1
-        The most steps of the solver for a pair of classes. -1 is ten million, or a hundred per
-        sample if that is more.
+        The maximum number of steps of the solver for a pair of classes. -1 is ten million, or a
+        hundred per sample if that is more.
 
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Whether ``decision_function`` returns a score for each class or for each pair of classes.
 
     break_ties : bool, default=False
-        Whether ``predict`` follows the scores of "ovr" where several classes win the same number
-        of duels. If not, the first of them is predicted.
+        Whether ``predict`` follows the scores of "ovr" where several classes have the same number
+        of pairwise votes. If not, the first of them is predicted.
 
     random_state : int, RandomState instance or None, default=None
         Has no effect, as in scikit-learn without ``probability``: nothing here is random.
@@ -279,8 +272,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         Whether to fit the intercept ``b``. Without it the machine is homogeneous, and the dual has
         no equality constraint.
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     n_jobs : int, default=None
         The number of threads that solve pairs of classes side by side; None is 1 unless in a
@@ -289,19 +281,16 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; one whose samples all have weight zero is not there.
+        The class labels, without classes whose samples all have weight zero.
 
-    class_weight_ : ndarray of shape (n_classes,)
-        The weight of each class.
+    {svm_class_weight}
 
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set, class by class.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
-    n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+    {class_support}
 
     dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
         The coefficients ``y_i alpha_i``; with more than two classes laid out as in scikit-learn.
@@ -331,21 +320,13 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     converged_ : bool
         Whether all violations are at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -373,7 +354,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints = {
-        **ClassificationMixin._parameter_constraints,
+        **CLASSIFIER_PARAMETERS,
         "probability": ["boolean", StrOptions({"deprecated"})],
         "random_state": ["random_state"],
     }
@@ -427,16 +408,11 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {class_labels}
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
-            a weight of zero the same as a removed row.
+        {svm_weight}
 
         Returns
         -------
@@ -444,18 +420,18 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         self._refuse_probability()
-        X, y, cost, own_weight = self._labelled_data(X, y, sample_weight)
+        X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
         used, codes = self._class_order(y, cost)
         kernel = self._kernel_object(X, own_weight)
-        gram = self._gram_of(kernel, X, used)
+        gram = gram_of(kernel, X, used)
         pairs = pairs_of(codes, len(self.classes_))
         try:
-            with self._watch() as watch:
+            watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+            with watched(self, **watching) as watch:
                 solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
         except NotSeparableError as error:
             raise error.among(used, X.shape[0]) from None
         self._expand(X, kernel, used, codes, pairs, solutions)
-        self._certify(solutions)
         return self
 
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):
@@ -464,7 +440,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         The kernel and the weights of the classes stay those of the fitted model: the error is that
         of refits with ``gamma=model.kernel_.gamma`` and ``class_weight=dict(zip(model.classes_,
         model.class_weight_))``. ``gamma="scale"`` and ``class_weight="balanced"`` would be computed
-        anew in each fold of :func:`~sklearn.model_selection.cross_val_score`, which may then
+        again in each fold of :func:`~sklearn.model_selection.cross_val_score`, which may then
         differ by a few samples. A sample is left out as a whole, whatever its weight, and all
         samples of positive weight count the same. The only sample of a class is an error.
 
@@ -482,7 +458,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         method : {"exact", "xi-alpha", "span", "n_sv"}, default="exact"
             - "exact": what a fit without each sample, solved to the end, predicts for it. Where no
               support vector is free, the intercept is the middle of its interval, as in a fit.
-              Only samples that can change their own answer are left out; the Gram matrix of a
+              Only samples whose own prediction can change are left out; the Gram matrix of a
               pair of classes must fit into memory three times.
             - "xi-alpha": an upper bound, the share of samples with ``alpha_i D_i**2 + xi_i >= 1``,
               where ``xi_i`` is the slack and ``D_i`` the largest distance to another sample in
@@ -523,8 +499,9 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     def _refuse_probability(self):
         if self.probability is True:
             raise ValueError(
-                "SVC has no probability=True, whose probabilities may contradict the predictions: "
-                "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False) instead."
+                "probability=True is not supported, as such probabilities may contradict "
+                "predict: use sklearn.calibration.CalibratedClassifierCV(SVC(), "
+                "ensemble=False)."
             )
 
 
@@ -537,8 +514,8 @@ def pairs_of(codes, n_classes):
     ]
 
 
-def duels_won(values, n_classes):
-    """Return how many duels each class wins; the second class wins a draw."""
+def pairwise_votes(values, n_classes):
+    """Return the number of pairwise votes of each class; zero is a vote for the second of two."""
     won = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         first = values[:, column] > 0
@@ -547,10 +524,10 @@ def duels_won(values, n_classes):
     return won
 
 
-def scores_of_duels(values, n_classes):
-    """Return the duels that each class wins, and its confidence squeezed below a third of one."""
+def scores_of_votes(values, n_classes):
+    """Return the votes of each class, plus its confidence squeezed below a third of one."""
     confidence = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         confidence[:, i] += values[:, column]
         confidence[:, j] -= values[:, column]
-    return duels_won(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))
+    return pairwise_votes(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))

@@ -45,9 +45,9 @@ class NotSeparableError(ValueError):
 
     def __init__(self, distance, weights):
         super().__init__(
-            "C=inf asks for a hard margin, but the classes are not separable by this kernel: "
-            f"their convex hulls come within {distance:.1e} of each other (the error's `weights` "
-            "are the points where they do). Choose a finite C, or another kernel."
+            "C=inf requires classes that are separable by the kernel, but their convex "
+            f"hulls come within {distance:.1e} of each other (the error's `weights` are the "
+            "points where they do). Choose a finite C, or another kernel."
         )
         self.distance = distance
         self.weights = weights
@@ -87,9 +87,8 @@ def solve_hard_tube(problem, gram, **options):
         if inside or not solution.converged:
             return solution
     raise ValueError(
-        "C=inf asks for a function within epsilon of all targets, but there is none for this "
-        "kernel, as far as the solver can tell: choose a finite C, a larger epsilon, or another "
-        "kernel."
+        "C=inf requires a function within epsilon of all targets, but none was found "
+        "for this kernel. Choose a finite C, a larger epsilon, or another kernel."
     )
 
 

@@ -12,7 +12,7 @@ optimal exactly if
 - ``r_i >= 0`` where it is at the upper end,
 - ``r_i = 0`` on the rest, the elbow ``E``.
 
-As long as nobody enters or leaves the elbow these are linear equations with a
+As long as no index enters or leaves the elbow these are linear equations with a
 right-hand side linear in ``C``, and so is their solution. The path is followed
 from event to event: someone in the elbow reaches an end of its interval, or the
 residual of someone else reaches zero; each event moves one index.
@@ -114,7 +114,7 @@ class HingePath:
         C = np.asarray(C, dtype=float)
         first, last = self.breakpoints[[0, -1]]
         if not np.all((first <= C) & (last >= C)):
-            raise ValueError(f"C must be between {first:g} and {last:g}, where the path is known.")
+            raise ValueError(f"C must be in [{first:g}, {last:g}], the range of the path.")
         right = np.searchsorted(self.breakpoints, C)
         left = np.maximum(right - 1, 0)
         width = self.breakpoints[right] - self.breakpoints[left]
@@ -193,9 +193,12 @@ def hinge_path(
     """
     K, y, weight, start = _check_problem(K, y, weight, start)
     if not 0 < C_min <= C_max < np.inf:
-        raise ValueError(f"C_min={C_min} and C_max={C_max} must satisfy 0 < C_min <= C_max < inf.")
+        raise ValueError(
+            f"C_min and C_max must satisfy 0 < C_min <= C_max < inf; got C_min={C_min} and "
+            f"C_max={C_max}."
+        )
     if max_breakpoints < 2:
-        raise ValueError(f"max_breakpoints={max_breakpoints} must be at least 2.")
+        raise ValueError(f"max_breakpoints must be at least 2; got {max_breakpoints}.")
     used = np.flatnonzero(weight)
     if fit_intercept and abs(y[used].sum()) == len(used):
         return _one_class(y, used, C_min, C_max)
@@ -209,8 +212,10 @@ def hinge_path(
     breakpoints, beta, intercept = points.arrays()
     if breakpoints[-1] < C_max:
         warn(
-            f"The path came from C={C_min:g} to C={breakpoints[-1]:g} and not to C={C_max:g} "
-            f"with {len(breakpoints)} breakpoints. Increase max_breakpoints.",
+            (
+                f"The path ends at C={breakpoints[-1]:g} instead of C_max={C_max:g}, after "
+                f"{len(breakpoints)} breakpoints. Increase max_breakpoints."
+            ),
             ConvergenceWarning,
         )
     dual_coef = np.zeros((len(breakpoints), len(y)))
@@ -243,7 +248,7 @@ def kkt_violation(K, y, beta, intercept, upper):
 def _check_problem(K, y, weight, start):
     K = check_array(K, dtype=np.float64, input_name="K")
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"K must be a square Gram matrix, got the shape {K.shape}.")
+        raise ValueError(f"K must be a square Gram matrix; got shape {K.shape}.")
     y = np.asarray(y, dtype=float)
     check_consistent_length(K, y, weight, start)
     if y.ndim != 1 or not np.isin(y, (-1, 1)).all():
@@ -379,8 +384,11 @@ class _Walk:
             self.move(1.0)
         if self.position < 1:
             warn(
-                f"The first solution was not found in {MOVES_PER_SAMPLE * len(self.y)} moves: "
-                "the path begins at an approximation, see kkt_violation.",
+                (
+                    "The exact solution at the first C was not found in "
+                    f"{MOVES_PER_SAMPLE * len(self.y)} moves: the path starts at an approximate "
+                    "one (see kkt_violation). Scale the features, or start at another C."
+                ),
                 ConvergenceWarning,
             )
         self.position = C

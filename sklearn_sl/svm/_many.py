@@ -1,20 +1,15 @@
-"""Many problems over parts of one Gram matrix in memory: one against one."""
+"""Several problems on one Gram matrix: many at once, or one started from the last."""
+
+from dataclasses import replace
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from sklearn_sl._threads import in_order
 from sklearn_sl.svm import _smo
-from sklearn_sl.svm._block import SLICE, flattest
-from sklearn_sl.svm._gram import SubGram
-from sklearn_sl.svm._solver import (
-    NO_OPTIMUM,
-    PATIENCE,
-    POLISH,
-    Search,
-    Solution,
-    polished_violation,
-)
+from sklearn_sl.svm._gram import SLICE, SubGram, flattest
+from sklearn_sl.svm._problem import DualSolution
+from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, POLISH, Search, polished_violation
 
 # Kernel values of all problems together above which a second thread gains more than it costs.
 WORTH_A_THREAD = 10_000_000
@@ -92,7 +87,7 @@ def _first_steps(problems, places, gram, values, *, tol, polish, watch, slice_si
             break
     parts = zip(problems, np.split(state[:2], stops[:-1], axis=1), steps, violations, strict=True)
     return [
-        Solution(problem, b.copy(), v.copy(), int(taken), violation, False)
+        DualSolution(problem, b.copy(), v.copy(), int(taken), violation, False)
         for problem, (b, v), taken, violation in parts
     ]
 
@@ -133,3 +128,39 @@ def _finished(solution, gram, **options):
     search.n_iter = solution.n_iter
     search.approach()
     return search.finish()
+
+
+def solve_in_turn(problems, gram, **options):
+    """Yield the solutions of problems that differ in their costs, each started from the last.
+
+    The costs ascend, all in the same proportion. The block of the Gram matrix that the first
+    solution needs serves all others; ``options`` are those of :func:`solve`.
+    """
+    last = solution = None
+    for problem in problems:
+        start = None if solution is None else best_multiple(solution, problem)
+        search = Search(problem, gram, start=start, **options)
+        if last is not None:
+            search.take_over(last)
+        search.approach()
+        last, solution = search, search.finish()
+        yield solution
+
+
+def best_multiple(solution, problem):
+    """Return the best feasible multiple of a solution for a problem with larger costs.
+
+    Of the multiples ``s b`` with ``1 <= s <= growth`` of the costs, the one with the largest dual
+    objective ``s (target'b - width ||b||_1) - s**2 b'(K + ridge) b / 2``. Where no sample has a
+    loss it is the solution itself; where all have one it stays at the bounds. Its gradient costs
+    no product, being linear in ``s`` but for the ridge.
+    """
+    b, old = solution.b, solution.problem
+    fitted = old.target - solution.v + (problem.ridge - old.ridge) * b
+    curvature = b @ fitted
+    growth = problem.cost.max(initial=0) / max(old.cost.max(initial=0), np.finfo(float).tiny)
+    gain = old.target @ b - old.width * np.abs(b).sum()
+    s = np.clip(gain / curvature, 1.0, growth) if curvature > 0 else growth
+    # The product may exceed the bound by a rounding error.
+    b = np.clip(s * b, problem.lower, problem.upper)
+    return replace(solution, problem=problem, b=b, v=problem.target - s * fitted)

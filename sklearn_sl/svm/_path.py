@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
+from sklearn_sl.svm._base import document
 from sklearn_sl.svm._classify import SVC
-from sklearn_sl.svm._gram import whole_matrix
+from sklearn_sl.svm._gram import gram_of, whole_matrix
 from sklearn_sl.svm._hinge_path import AT_BOUND, HingePath, hinge_path
-from sklearn_sl.svm._problem import margin_problem
-from sklearn_sl.svm._sequence import solve_in_turn
-from sklearn_sl.svm._solver import Solution
+from sklearn_sl.svm._many import solve_in_turn
+from sklearn_sl.svm._problem import DualSolution, margin_problem
 
 DEFAULT_CS = np.logspace(-3, 3, 13)
 
@@ -118,11 +119,12 @@ class SVMPath:
     def _require_exact(self, name):
         if self.exact is None:
             raise AttributeError(
-                f"{name} belongs to the exact path: call svm_path with method='exact'."
+                f"{name} is available for the exact path only: call svm_path with method='exact'."
             )
         return self.exact
 
 
+@document
 def svm_path(
     X,
     y,
@@ -153,9 +155,7 @@ def svm_path(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-        Training data; a matrix of kernel values if the kernel is "precomputed"; strings or sets
-        if the kernel compares these.
+    {training_samples}
 
     y : array-like of shape (n_samples,)
         Labels of two classes.
@@ -164,20 +164,16 @@ def svm_path(
         The values of ``C``, positive and finite; they are sorted. None is thirteen values from
         0.001 to 1000.
 
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weights, by which ``C`` is multiplied.
@@ -200,15 +196,15 @@ def svm_path(
         solved to rounding errors unless it is larger than the default.
 
     max_iter : int, default=-1
-        The most steps of "warm" for each ``C``. -1 is ten million, or a hundred per sample if that
-        is more.
+        The maximum number of steps of "warm" for each ``C``. -1 is ten million, or a hundred per
+        sample if that is more.
 
     cache_size : float, default=200
-        The most memory for kernel values of "warm", in MB.
+        The maximum memory for kernel values of "warm", in MB.
 
     max_breakpoints : int, default=10_000
-        The most breakpoints of "exact". If they do not suffice the path ends early, with a
-        warning, and has no solutions for the larger ``C``.
+        The maximum number of breakpoints of "exact". If they do not suffice the path ends early,
+        with a warning, and has no solutions for larger ``C``.
 
     Returns
     -------
@@ -273,19 +269,19 @@ def _check_costs(Cs):
     Cs = DEFAULT_CS.copy() if Cs is None else np.sort(np.atleast_1d(np.asarray(Cs, dtype=float)))
     if Cs.ndim != 1 or not Cs.size or not (Cs[0] > 0 and np.isfinite(Cs[-1])):
         raise ValueError(
-            f"Cs must be a list of positive and finite numbers, got {Cs}. For a hard margin fit "
-            "SVC(C=np.inf)."
+            f"Cs must be an array-like of positive finite floats; got {Cs}. For a hard "
+            "margin, fit SVC(C=np.inf)."
         )
     return Cs
 
 
 def _check_method(method, loss):
     if method not in ("warm", "exact"):
-        raise ValueError(f"method must be 'warm' or 'exact', got {method!r}.")
+        raise ValueError(f"method must be 'warm' or 'exact'; got {method!r}.")
     if method == "exact" and loss != "hinge":
         raise ValueError(
-            f"The path of loss={loss!r} is not piecewise linear in C: choose method='warm', or "
-            "loss='hinge'."
+            "method='exact' requires loss='hinge', whose path is piecewise linear in C; "
+            f"got loss={loss!r}. Use method='warm'."
         )
 
 
@@ -294,15 +290,15 @@ def _problem_family(machine, X, y, sample_weight):
 
     A sample of weight zero stays, and has a coefficient that cannot move.
     """
-    X, y, weight, own_weight = machine._labelled_data(X, y, sample_weight)
+    X, y, weight, own_weight = weighted_classes(machine, X, y, sample_weight)
     if len(machine.classes_) > 2:
         raise ValueError(
-            f"svm_path needs two classes, got {len(machine.classes_)}: call it for each pair of "
-            "classes, or fit SVC for each C."
+            f"y must have two classes in svm_path; got {len(machine.classes_)}. Call it for "
+            "each pair of classes, or fit SVC for each C."
         )
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     form = {"squared": machine.loss == "squared_hinge", "intercept": machine.fit_intercept}
-    gram = machine._gram_of(machine._kernel_object(X, own_weight), X, np.arange(len(y)))
+    gram = gram_of(machine._kernel_object(X, own_weight), X, np.arange(len(y)))
     return lambda C: margin_problem(sign, C * weight, **form), gram
 
 
@@ -358,7 +354,7 @@ def _certified(problem, gram, b, n_iter, tol):
     support = np.flatnonzero(b)
     v = problem.target - (gram.product(support, b[support]) if len(support) else 0.0)
     violation = problem.violation(b, v)
-    return Solution(problem, b, v, int(n_iter), violation, bool(violation <= tol))
+    return DualSolution(problem, b, v, int(n_iter), violation, bool(violation <= tol))
 
 
 def _at_bounds(b, problem):

@@ -1,11 +1,12 @@
 """The quadratic programs of support vector machines: four losses, one problem."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 # Coefficients this near to zero or to a bound, relative to the largest, are there.
-DUST = 1e-12
+NEAR_BOUND = 1e-12
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Problem:
         b = np.where(b > near * self.upper, self.upper, b)
         return np.where(b < near * self.lower, self.lower, b)
 
-    def settled(self, b, near=DUST, size=0.0):
+    def settled(self, b, near=NEAR_BOUND, size=0.0):
         """Return coefficients that are at zero or at a bound, not next to it by a rounding error.
 
         A coefficient next to its bound looks free, and would decide an intercept for which there
@@ -174,3 +175,58 @@ def tube_problem(y, cost, epsilon, *, squared=False, intercept=True):
         squared=squared,
         intercept=intercept,
     )
+
+
+@dataclass
+class DualSolution:
+    """A solution of a :class:`Problem`, with what certifies it."""
+
+    problem: Problem
+    b: np.ndarray
+    v: np.ndarray
+    n_iter: int
+    violation: float
+    converged: bool
+
+    @cached_property
+    def intercept(self):
+        """The intercept of the machine."""
+        return self.problem.best_intercept(self.b, self.v)
+
+    @property
+    def dual_objective(self):
+        """The dual objective."""
+        return self.problem.dual_objective(self.b, self.v)
+
+    @property
+    def primal_objective(self):
+        """The primal objective."""
+        return self.problem.primal_objective(self.b, self.v, self.intercept)
+
+    @property
+    def squared_norm(self):
+        """The squared norm of the machine in the Hilbert space of the kernel."""
+        return self.problem.squared_norm(self.b, self.v)
+
+    @property
+    def values(self):
+        """The values of the machine at the training samples."""
+        return self.problem.values(self.b, self.v, self.intercept)
+
+
+def certificates(solutions):
+    """Return intercepts and what certifies solutions, one number for each of them, by name."""
+    dual = np.array([s.dual_objective for s in solutions])
+    primal = np.array([s.primal_objective for s in solutions])
+    with np.errstate(divide="ignore"):
+        margin = 1 / np.sqrt([s.squared_norm for s in solutions])
+    return {
+        "intercept_": np.array([s.intercept for s in solutions]),
+        "dual_objective_": dual,
+        "primal_objective_": primal,
+        # Weak duality, but for rounding.
+        "duality_gap_": np.maximum(primal - dual, 0),
+        "kkt_violation_": np.array([s.violation for s in solutions]),
+        "margin_": margin,
+        "n_iter_": np.array([max(s.n_iter, 1) for s in solutions], dtype=np.int32),
+    }

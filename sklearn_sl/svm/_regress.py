@@ -7,45 +7,41 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from sklearn_sl._kernel_machine import numeric_data
+from sklearn_sl._sklearn import Interval, StrOptions, fit_context, watched
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import SupportVectorMixin, as_stored
+from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
+from sklearn_sl.svm._gram import gram_of
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._problem import tube_problem
 from sklearn_sl.svm._solver import solve
 
+REGRESSION_PARAMETERS = {
+    **PARAMETERS,
+    "epsilon": [Interval(Real, 0, None, closed="left")],
+    "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+}
 
+
+@document
 class RegressionMixin(SupportVectorMixin):
-    """The machine of a regression, and what it says."""
-
-    _parameter_constraints = {
-        **SupportVectorMixin._parameter_constraints,
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-    }
+    """The machine of a regression and its predictions, for :class:`SVR` and its CV."""
 
     def _targets(self, X, y, sample_weight):
         """Return samples, targets, the rows of positive weight, and the weights, also as given."""
-        X, y = self._validate_training(X, y, y_numeric=True)
-        own_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        X, y, own_weight = numeric_data(self, X, y, sample_weight, dtype=np.float64)
         weight = np.ones(len(y)) if own_weight is None else own_weight
-        return X, y.astype(np.float64, copy=False), np.flatnonzero(weight), weight, own_weight
+        return X, y, np.flatnonzero(weight), weight, own_weight
 
     def _tube(self, y, cost):
         squared = self.loss == "squared_epsilon_insensitive"
         return tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
 
     def _expand(self, X, kernel, used, solution):
-        """Set the attributes of the expansion."""
-        support = np.flatnonzero(solution.b)
-        self._keep_support(X, kernel, used[support])
+        """Set the attributes of the machine."""
+        support = self._keep_solutions(X, kernel, used, solution.b[None], [solution])
         self.n_support_ = np.array([len(support)], dtype=np.int32)
-        self.dual_coef_ = as_stored(solution.b[None, support], X)
-        self.intercept_ = np.array([solution.intercept])
-
-    def _certify_one(self, solution):
-        self._certify([solution])
         for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
             setattr(self, name, float(getattr(self, name)[0]))
         self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
@@ -55,9 +51,7 @@ class RegressionMixin(SupportVectorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Samples; their kernel values with the training samples if the kernel
-            is "precomputed".
+        {new_samples}
 
         Returns
         -------
@@ -77,6 +71,7 @@ class RegressionMixin(SupportVectorMixin):
         return self.dual_coef_ @ self.support_vectors_
 
 
+@document
 class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """Epsilon-support vector regression by SMO, with certificates.
 
@@ -87,45 +82,40 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     x_j) / 2`` subject to ``-C_i <= beta_i <= C_i`` and ``sum_i beta_i = 0``. In the form ``sum_i
     loss_i + lambda ||f||**2`` of the same problem, ``lambda = 1 / (2 C)``.
 
-    The parameters and attributes are those of :class:`sklearn.svm.SVR`, and more.
+    The parameters and attributes of :class:`sklearn.svm.SVR` have the same names and meaning here;
+    there are some more.
 
     Parameters
     ----------
-    kernel : str, kernel object or callable, default="rbf"
-        The kernel, as in :class:`SVC`.
+    {svm_kernel}
 
-    degree : float, default=3
-        The degree of "poly".
+    {degree}
 
     gamma : {"scale", "auto", "median"} or float, default="scale"
         The ``gamma`` of the named kernels, as in :class:`SVC`.
 
-    coef0 : float, default=0.0
-        The constant of "poly" and "sigmoid".
+    {svm_coef0}
 
-    tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        answer does not depend on the order of rows or on whether rows are repeated or weighted. A
-        larger ``tol`` stops there, sooner.
+    {svm_tol}
 
     C : float, default=1.0
-        The price of the slack, positive; ``np.inf`` asks for a function within the tube.
+        The weight of the loss, positive: the strength of the regularization is inversely
+        proportional to it. ``np.inf`` requires all samples to be within the tube.
 
     epsilon : float, default=0.1
-        Half the width of the tube in which errors cost nothing.
+        Half the width of the tube within which there is no loss.
 
-    shrinking : bool, default=True
-        Whether the solver leaves out, for a while, the samples that violate nothing.
+    {shrinking}
 
     cache_size : float, default=200
-        The most memory for kernel values, in MB.
+        The maximum memory for kernel values, in MB.
 
     verbose : bool, default=False
         Whether to print the violation from time to time.
 
     max_iter : int, default=-1
-        The most steps of the solver. -1 is ten million, or a hundred per sample if that is more.
+        The maximum number of steps of the solver. -1 is ten million, or a hundred per sample if
+        that is more.
 
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss; "squared_epsilon_insensitive" has the square of the slack in its place.
@@ -133,16 +123,14 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit the intercept ``b``.
 
-    kernel_params : dict, default=None
-        Further arguments of a kernel given as a function.
+    {kernel_params}
 
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set.
 
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        The support vectors; empty if the kernel is "precomputed".
+    {support_vectors}
 
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
@@ -174,21 +162,13 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     converged_ : bool
         Whether the violation is at most ``tol``.
 
-    fit_status_ : int
-        0 if converged, 1 otherwise.
+    {svm_status}
 
-    kernel_ : kernel object or None
-        The kernel in use, every parameter a number; None if precomputed.
+    {fitted_kernel}
 
-    shape_fit_ : tuple of int
-        The shape of the training set.
+    {svm_shape}
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -208,7 +188,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = RegressionMixin._parameter_constraints
+    _parameter_constraints = REGRESSION_PARAMETERS
 
     def __init__(
         self,
@@ -249,16 +229,12 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
-            Training data; a matrix of kernel values if the kernel is
-            "precomputed"; strings or sets if the kernel compares these.
+        {training_samples}
 
         y : array-like of shape (n_samples,)
             Targets.
 
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights, by which ``C`` is multiplied: an integer weight is the same as repeated rows,
-            a weight of zero the same as a removed row.
+        {svm_weight}
 
         Returns
         -------
@@ -269,12 +245,11 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         kernel = self._kernel_object(X, own_weight)
         problem = self._tube(y[used], self.C * weight[used])
         solve_one = solve_hard_tube if np.isinf(self.C) else solve
-        with self._watch() as watch:
-            solution = solve_one(
-                problem, self._gram_of(kernel, X, used), watch=watch, **self._solver_options
-            )
+        gram = gram_of(kernel, X, used)
+        watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+        with watched(self, **watching) as watch:
+            solution = solve_one(problem, gram, watch=watch, **self._solver_options)
         self._expand(X, kernel, used, solution)
-        self._certify_one(solution)
         return self
 
     def loo_error(self, X, y, sample_weight=None, *, method="exact"):

@@ -1,14 +1,11 @@
-"""Decomposition: SMO on a block of the Gram matrix that fits, until the whole is optimal."""
-
-from dataclasses import dataclass
-from functools import cached_property
+"""Sequential minimal optimisation on blocks of the Gram matrix that fit, and Newton steps."""
 
 import numpy as np
+from scipy.linalg import lapack
 
 from sklearn_sl._threads import one_blas_thread
-from sklearn_sl.svm._block import Block
-from sklearn_sl.svm._newton import newton_step, stepped
-from sklearn_sl.svm._problem import Problem
+from sklearn_sl.svm._gram import Block
+from sklearn_sl.svm._problem import DualSolution
 
 # Samples up to which blocks are in float64, and those up to which, with a tolerance that is not
 # larger than this, the solution is polished to rounding errors.
@@ -17,10 +14,10 @@ EXACT, POLISHED, POLISHED_TOL = 2048, 512, 1e-3
 POLISH, POLISH_ROUNDS = 1e-15, 30
 # Steps per variable after which Newton steps help along, and from then on between them; how many
 # of those at a time, and for how many free variables at most.
-PATIENCE, IMPATIENCE, LEAPS, MOST_FREE = 100, 5, 10, 2000
+PATIENCE, IMPATIENCE, FACES, MOST_FREE = 100, 5, 10, 2000
 # Costs on the way up, as parts of the cost asked for.
-CLIMB_STEP = 0.1
-CLIMB = (1e-4, 1e-3, 1e-2, 1e-1)
+COST_STEP = 0.1
+COSTS = (1e-4, 1e-3, 1e-2, 1e-1)
 # Coefficients beyond this are on their way to infinity.
 UNBOUNDED = 1e100
 NO_OPTIMUM = (
@@ -32,43 +29,6 @@ NO_OPTIMUM = (
 SMALLEST_BLOCK = POLISHED
 # Below this violation a block that holds all violators is solved to the end at once.
 NEAR = 0.05
-
-
-@dataclass
-class Solution:
-    """A solution of a :class:`Problem`, with what certifies it."""
-
-    problem: Problem
-    b: np.ndarray
-    v: np.ndarray
-    n_iter: int
-    violation: float
-    converged: bool
-
-    @cached_property
-    def intercept(self):
-        """The intercept of the machine."""
-        return self.problem.best_intercept(self.b, self.v)
-
-    @property
-    def dual_objective(self):
-        """The dual objective."""
-        return self.problem.dual_objective(self.b, self.v)
-
-    @property
-    def primal_objective(self):
-        """The primal objective."""
-        return self.problem.primal_objective(self.b, self.v, self.intercept)
-
-    @property
-    def squared_norm(self):
-        """The squared norm of the machine in the Hilbert space of the kernel."""
-        return self.problem.squared_norm(self.b, self.v)
-
-    @property
-    def values(self):
-        """The values of the machine at the training samples."""
-        return self.problem.values(self.b, self.v, self.intercept)
 
 
 def solve(
@@ -94,17 +54,17 @@ def solve(
     tol : float
         The violation at which to stop, that of the exact gradient in float64.
     max_iter : int
-        The most SMO steps; -1 is ten million, or a hundred per sample if that is more.
+        The maximum number of SMO steps; -1 is ten million, or a hundred per sample if that is more.
     cache_bytes : float
-        The most memory for blocks of the Gram matrix.
+        The maximum memory for blocks of the Gram matrix.
     shrinking : bool
         Whether to leave out, for a while, the variables that violate nothing.
     polish : bool, default=None
         Whether to go on to rounding errors; None does so where :func:`is_polished`.
-    start : Solution or ndarray of shape (n,), default=None
+    start : DualSolution or ndarray of shape (n,), default=None
         Where to start: feasible coefficients, with their gradient if it is known.
     watch : callable, default=None
-        Called with the violation after every slice of the work; a true answer ends it.
+        Called with the violation after every slice of the work; a true result ends it.
     """
     search = Search(
         problem,
@@ -173,8 +133,8 @@ class Search:
         self.n_iter, self.patience = 0, PATIENCE * len(self.used)
         moderate = 1e-15 < np.abs(gram.diagonal).max(initial=0) < 1e15
         self._plan(np.float32 if len(self.used) > EXACT and moderate else np.float64)
-        self.climbed = block is not None
-        if self.climbed:
+        self.cost_grown = block is not None
+        if self.cost_grown:
             block.turn_to(problem)
             self._block, self.dtype = block, block.buffer.dtype
         self._start(start)
@@ -189,7 +149,7 @@ class Search:
     def block(self):
         """The block, made at the first use."""
         if self._block is None:
-            self._block = Block(self.problem, self.gram, self.dtype, self.largest)
+            self._block = Block(self.problem, self.gram, self.ridge, self.dtype, self.largest)
         return self._block
 
     def take_over(self, other):
@@ -202,7 +162,7 @@ class Search:
                 self._block.choose(self.used)
 
     def watch(self, violation):
-        """Tell whoever watches; a true answer uses up the budget."""
+        """Call the function that watches; a true result uses up the budget."""
         if not violation < UNBOUNDED:
             raise ValueError(NO_OPTIMUM)
         if self._asked(violation):
@@ -213,6 +173,11 @@ class Search:
     def whole(self):
         """Whether a block holds all variables that can move."""
         return self.largest == len(self.used)
+
+    @property
+    def whole_of_gram(self):
+        """Whether all samples can move."""
+        return len(self.used) == self.gram.n
 
     @property
     def violation(self):
@@ -226,7 +191,7 @@ class Search:
 
     def _start(self, start):
         """Set the first coefficients and their gradient."""
-        if isinstance(start, Solution):
+        if isinstance(start, DualSolution):
             self.b, self.v = start.b.copy(), start.v.copy()
         else:
             self.b = np.zeros(self.gram.n) if start is None else np.array(start, dtype=np.float64)
@@ -236,10 +201,9 @@ class Search:
 
     def gradient(self):
         """Return ``v = target - (K + ridge) b`` in float64."""
-        if self._resident and len(self.used) == self.gram.n:
-            v = np.empty(self.gram.n)
-            v[self.block.rows] = self.problem.target[self.block.rows] - self.block.product(self.b)
-            return v
+        product = self._product_in_block(self.b)
+        if product is not None:
+            return self.problem.target - product
         v = self.problem.target - self.ridge * self.b
         support = np.flatnonzero(self.b)
         return v - self.gram.product(support, self.b[support]) if len(support) else v
@@ -248,7 +212,12 @@ class Search:
     def _resident(self):
         """Whether the block has all variables that can move, in float64."""
         block = self._block
-        return block is not None and block.exact and len(block.rows) == len(self.used)
+        exact = self.dtype == np.float64
+        return block is not None and exact and len(block.rows) == len(self.used)
+
+    def _product_in_block(self, b):
+        """Return ``(K + ridge) b`` if the block has the whole matrix in float64, else None."""
+        return self.block.product(b) if self._resident and self.whole_of_gram else None
 
     @np.errstate(over="ignore", invalid="ignore")
     def approach(self):
@@ -303,7 +272,7 @@ class Search:
             if len(moved):
                 self._subtract(moved, moves)
             if self.patience < 0:
-                self._leap()
+                self._newton_steps()
             if stalled > 3 or not len(moved):
                 if self.dtype == np.float64:
                     break
@@ -314,27 +283,38 @@ class Search:
     def _round(self, violation):
         """Take steps in a block; return the variables that moved, how far, and its gradient."""
         rows, complete = self._violators()
-        self.block.choose(rows)
         near = self.whole or (complete and violation < NEAR)
         goal = 0.9 * self.tol if near else max(0.1 * violation, 0.9 * self.tol)
-        state = self.block.state(self.b, self.v)
-        some = (PATIENCE if self.patience > 0 else IMPATIENCE) * len(self.block.rows)
-        some = min(self.budget - self.n_iter, some)
-        taken = self.block.steps(state, goal, self.shrinking, some, self.watch)
-        self.n_iter += taken
-        self.patience -= taken
-        rows, inner = self.block.rows, self.block.inner(state)
-        moves = inner[0] - self.b[rows]
+        before = self.n_iter
+        some = (PATIENCE if self.patience > 0 else IMPATIENCE) * len(rows)
+        moves, v = self._improve(rows, goal, some, shrinking=self.shrinking)
+        self.patience -= self.n_iter - before
         moved = np.flatnonzero(moves)
-        self.b[rows] = inner[0]
-        return rows[moved], moves[moved], inner[1]
+        return self.block.rows[moved], moves[moved], v
+
+    def _improve(self, rows, goal, some, *, shrinking):
+        """Take up to so many steps in a block; return the moves and gradients of its rows."""
+        b, v, taken = self.block.improve(
+            rows,
+            self.b,
+            self.v,
+            goal,
+            shrinking=shrinking,
+            max_steps=min(self.budget - self.n_iter, some),
+            watch=self.watch,
+        )
+        self.n_iter += taken
+        moves = b - self.b[self.block.rows]
+        self.b[self.block.rows] = b
+        return moves, v
 
     def _subtract(self, moved, moves, *, rough=False):
         """Let the gradient follow the moves of some coefficients."""
-        if self._resident and len(self.used) == self.gram.n:
-            change = np.zeros(self.gram.n)
-            change[moved] = moves
-            self.v[self.block.rows] -= self.block.product(change)
+        change = np.zeros(self.gram.n)
+        change[moved] = moves
+        product = self._product_in_block(change)
+        if product is not None:
+            self.v -= product
             return
         self.v -= self.gram.product(moved, moves, rough=rough)
         self.v[moved] -= self.ridge[moved] * moves
@@ -380,7 +360,9 @@ class Search:
             if not violation > goal or self.n_iter >= self.budget:
                 break
             self._newton()
-            self._few_steps(max(goal, 0.1 * min(violation, self.violation)))
+            near = max(goal, 0.1 * min(violation, self.violation))
+            _, v = self._improve(self.used, near, 50 * len(self.used), shrinking=False)
+            self.v[self.block.rows] = v
             self.v = self.gradient()
         if self.violation > best.violation:
             self.b, self.v = best.b, best.v
@@ -404,20 +386,20 @@ class Search:
         return bool(((moved == lower) | (moved == upper)).any())
 
     def _help_along(self):
-        """Do what helps where SMO crawls: climb once, then leap."""
-        if self.whole and not self.climbed and np.isfinite(self.problem.cost).all():
-            self._climb()
+        """Do what helps where SMO is slow: let the cost grow, once, then take Newton steps."""
+        if self.whole and not self.cost_grown and np.isfinite(self.problem.cost).all():
+            self._grow_cost()
         else:
-            self._leap()
+            self._newton_steps()
 
-    def _climb(self):
-        """Start anew from a small cost, which makes an easy problem, and let it grow.
+    def _grow_cost(self):
+        """Restart from a small cost, which makes an easy problem, and let it grow.
 
         Multiplied by as much, the solution for a cost is a good start for a larger one.
         """
         b = np.zeros(self.gram.n)
         rough = max(self.tol, 1e-3 * np.ptp(self.problem.target))
-        for factor in CLIMB:
+        for factor in COSTS:
             search = Search(
                 self.problem.with_cost(factor),
                 self.gram,
@@ -425,7 +407,7 @@ class Search:
                 max_iter=max(self.budget - self.n_iter, 0),
                 cache_bytes=self.cache_bytes,
                 shrinking=self.shrinking,
-                start=b / CLIMB_STEP,
+                start=b / COST_STEP,
                 watch=self._asked,
                 block=self.block,
             )
@@ -433,12 +415,12 @@ class Search:
             self.n_iter += search.n_iter
             b = search.b
         self.block.turn_to(self.problem)
-        self.b, self.climbed = self.problem.clipped(b / CLIMB_STEP), True
+        self.b, self.cost_grown = self.problem.clipped(b / COST_STEP), True
         self.patience, self.v = PATIENCE * len(self.used), self.gradient()
 
-    def _leap(self):
+    def _newton_steps(self):
         """Take Newton steps from face to face of the box."""
-        for _ in range(LEAPS):
+        for _ in range(FACES):
             if not self._newton():
                 return
 
@@ -451,20 +433,44 @@ class Search:
         np.fill_diagonal(K, (self.gram.diagonal + self.ridge)[rows])
         return K
 
-    def _few_steps(self, tol):
-        self.block.choose(self.used)
-        state = self.block.state(self.b, self.v)
-        budget = min(self.budget - self.n_iter, 50 * len(self.used))
-        self.n_iter += self.block.steps(state, tol, False, budget, self.watch)
-        self.b[self.block.rows] = self.block.inner(state)[0]
-        self.v[self.block.rows] = self.block.inner(state)[1]
-
     def solution(self):
         """Return what was found."""
         violation = self.violation
         if not violation < UNBOUNDED or not np.isfinite(self.b).all():
             raise ValueError(NO_OPTIMUM)
         converged = not violation > self.tol
-        return Solution(
+        return DualSolution(
             self.problem, self.b.copy(), self.v.copy(), self.n_iter, violation, converged
         )
+
+
+def newton_step(K, slope, balanced):
+    """Return ``d`` with ``slope - Kd`` constant and ``sum(d) = 0``, or zero if not balanced."""
+    if balanced:  # the same problem for every d with sum zero, and a smaller matrix
+        K = K - K.mean(axis=0)
+        K -= K.mean(axis=1)[:, None]
+        K += np.abs(K.diagonal()).max() / len(K)
+    jitter = 1e-13 * np.abs(K.diagonal()).max()
+    sides = np.column_stack([slope, np.ones(len(K))])
+    for _ in range(4):
+        shifted = K.copy()
+        shifted.flat[:: len(K) + 1] += jitter
+        _, solved, failed = lapack.dposv(shifted, sides, lower=1)
+        if not failed:
+            break
+        jitter *= 1e3
+    else:
+        return np.zeros(len(K))
+    if not balanced:
+        return solved[:, 0]
+    step = solved[:, 0] - solved[:, 0].sum() / solved[:, 1].sum() * solved[:, 1]
+    return step - step.mean()
+
+
+def stepped(b, step, low, high):
+    """Return ``b`` after as much of the step as the box allows; it lands on bounds exactly."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(step > 0, (high - b) / step, np.where(step < 0, (low - b) / step, np.inf))
+    part = min(1.0, room.min())
+    ends = np.where(step > 0, high, low)
+    return np.where(room <= part, ends, b + part * step)

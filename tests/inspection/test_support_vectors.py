@@ -124,7 +124,7 @@ def test_regions_are_the_predicted_classes(model, n_classes, rng):
     assert len(display.points_) == n_classes
 
 
-def test_support_vector_of_duels_is_framed_if_one_duel_has_it_at_its_bound(rng):
+def test_support_vector_is_framed_if_one_pair_of_classes_has_it_at_its_bound(rng):
     X, y = blobs(rng, 3)
     model = SVC(C=2.0).fit(X, y)
     display = show(model, X, y)
@@ -226,9 +226,9 @@ def test_other_estimators_are_refused(rng):
 def test_plane_has_two_dimensions(rng):
     X, y = blobs(rng)
     wide = np.column_stack([X, X])
-    with pytest.raises(ValueError, match=r"two features; X has 4 columns"):
+    with pytest.raises(ValueError, match=r"two features .*; got 4"):
         show(SVC().fit(wide, y), wide, y)
-    with pytest.raises(ValueError, match=r"one feature; X has 2 columns"):
+    with pytest.raises(ValueError, match=r"one feature .*; got 2"):
         show(SVR().fit(X, X[:, 0]), X, X[:, 0])
 
 

@@ -476,7 +476,7 @@ def test_indefinite_matrix_gives_a_stationary_point_with_a_warning(fit_intercept
     c, b = reference.solve(K, y, 0.1, weight, fit_intercept)
     np.testing.assert_allclose(model.dual_coef_, c, **ALGEBRA)
     np.testing.assert_allclose(model.intercept_, b, **ALGEBRA)
-    with pytest.raises(ValueError, match="leverages of an indefinite kernel"):
+    with pytest.raises(ValueError, match="not defined for an indefinite kernel"):
         model.leverage_  # noqa: B018
 
 
@@ -513,11 +513,11 @@ def test_matrix_that_is_not_square_is_refused():
 @pytest.mark.parametrize(
     ("alpha", "message"),
     [
-        ([1.0, 2.0], "got 2 for 3 targets"),
-        ([1.0, 2.0, -1.0], "not negative"),
+        ([1.0, 2.0], "got 2 values for 3 targets"),
+        ([1.0, 2.0, -1.0], "non-negative"),
         ([1.0, np.nan, 1.0], "finite"),
         ([1.0, np.inf, 1.0], "finite"),
-        ([], "got 0 for 3 targets"),
+        ([], "got 0 values for 3 targets"),
         (np.nan, "alpha"),
     ],
 )

@@ -86,9 +86,9 @@ def test_kernel_objects_are_evaluated_on_the_samples(rng):
 
 @pytest.mark.parametrize("function", [is_psd, gram_diagnostics])
 def test_what_is_no_gram_matrix_is_refused(function):
-    with pytest.raises(ValueError, match="square, got shape"):
+    with pytest.raises(ValueError, match="square matrix; got shape"):
         function(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="Give the samples X"):
+    with pytest.raises(ValueError, match="X must be given"):
         function(Gaussian())
     with pytest.raises(ValueError, match="NaN"):
         function([[np.nan]])

@@ -254,9 +254,9 @@ def test_anything_but_vertices_is_refused(kind, bad):
 @pytest.mark.parametrize("bad", [0, -1.0, np.inf, np.nan, "1", None])
 def test_parameters_are_positive_numbers(bad):
     W = random_graph(0, 20, 0.3)
-    with pytest.raises(ValueError, match="epsilon must be a number"):
+    with pytest.raises(ValueError, match="of RegularizedLaplacianKernel must be a float"):
         RegularizedLaplacianKernel(W, bad)([[0]])
-    with pytest.raises(ValueError, match="t must be a number"):
+    with pytest.raises(ValueError, match="t of DiffusionKernel must be a float"):
         DiffusionKernel(W, bad)([[0]])
 
 

@@ -111,7 +111,7 @@ def test_kernel_machines_of_scikit_learn_and_ours_take_it(rng):
     ids=["negative", "past the end", "between", "two columns", "one past the end"],
 )
 def test_anything_but_positions_is_refused(bad):
-    with pytest.raises(ValueError, match="PathTree compares positions"):
+    with pytest.raises(ValueError, match="positions of leaves, for PathTree"):
         PathTree(4)(bad)
 
 
@@ -123,5 +123,5 @@ def test_positions_are_finite(bad):
 
 @pytest.mark.parametrize("n_leaves", [1, 0, -3, 2.5, True, None, "4"])
 def test_number_of_leaves_is_a_whole_number_of_at_least_two(n_leaves):
-    with pytest.raises(ValueError, match="n_leaves must be an integer >= 2"):
+    with pytest.raises(ValueError, match="n_leaves of PathTree must be an integer >= 2"):
         PathTree(n_leaves)([[0]])

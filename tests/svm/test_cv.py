@@ -27,11 +27,11 @@ from sklearn.model_selection import (
 
 from sklearn_sl import _kernel_search
 from sklearn_sl.kernels import Gaussian, Linear
-from sklearn_sl.svm import SVC, SVR, _cv
+from sklearn_sl.svm import SVC, SVR, _search
 from sklearn_sl.svm._cv import SVCCV, SVRCV
 from sklearn_sl.svm._gram import MatrixGram
+from sklearn_sl.svm._many import best_multiple, solve_in_turn
 from sklearn_sl.svm._problem import margin_problem, tube_problem
-from sklearn_sl.svm._sequence import best_multiple, solve_in_turn
 from sklearn_sl.svm._solver import solve
 
 CS = [0.05, 1.0, 30.0]
@@ -252,8 +252,8 @@ def test_distances_are_computed_once_for_all_folds_and_kernels(monkeypatch):
 def test_gram_matrices_that_do_not_fit_are_evaluated_piece_by_piece(monkeypatch):
     X, y = two_classes(300)
     model = SVCCV(CS, kernel_grid=GAMMAS).fit(X, y)
-    monkeypatch.setattr(_cv, "fits", lambda n_bytes: False)
-    monkeypatch.setattr(_cv, "MatrixGram", None)
+    monkeypatch.setattr(_search, "fits", lambda n_bytes: False)
+    monkeypatch.setattr(_search, "MatrixGram", None)
     pieces = SVCCV(CS, kernel_grid=GAMMAS).fit(X, y)
     np.testing.assert_array_equal(
         pieces.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"]
@@ -309,8 +309,8 @@ def test_splitters_and_their_number_of_folds(cv):
         ({"Cs": [1.0, np.inf]}, "positive finite"),
         ({"Cs": [0.0, 1.0]}, "positive finite"),
         ({"Cs": []}, "positive finite"),
-        ({"kernel_grid": {"C": [1.0]}}, "kernel_grid has C"),
-        ({"kernel_grid": {"length": [1.0]}}, "kernel_grid has length"),
+        ({"kernel_grid": {"C": [1.0]}}, "got C"),
+        ({"kernel_grid": {"length": [1.0]}}, "got length"),
         ({"kernel": "precomputed", "kernel_grid": GAMMAS}, "no parameters"),
         ({"cv": [(np.arange(5), np.arange(5, 10))]}, "one class only"),
         ({"scoring": lambda *a: np.nan}, "NaN for all"),

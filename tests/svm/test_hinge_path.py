@@ -315,10 +315,12 @@ def test_small_budget_ends_with_how_far_the_path_came(rng):
     X, y = classification(rng)
     K = KERNELS["rbf"](X)
     whole = hinge_path(K, y, C_min=0.01, C_max=10.0)
-    with pytest.warns(ConvergenceWarning, match=r"to C=0\.\d+ and not to C=10 with 5 breakpoints"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"ends at C=0\.\d+ instead of C_max=10, after 5 breakpoints"
+    ):
         path = hinge_path(K, y, C_min=0.01, C_max=10.0, max_breakpoints=5)
     np.testing.assert_allclose(path.breakpoints, whole.breakpoints[:5], **ALGEBRA)
-    with pytest.raises(ValueError, match="where the path is known"):
+    with pytest.raises(ValueError, match="the range of the path"):
         path.at(10.0)
 
 
@@ -327,7 +329,7 @@ def test_no_budget_for_the_first_solution_is_told(rng, monkeypatch):
     monkeypatch.setattr(_hinge_path, "MOVES_PER_SAMPLE", 0)
     with pytest.warns(ConvergenceWarning) as record:
         hinge_path(KERNELS["rbf"](X), y, C_min=5.0, C_max=5.0)
-    assert "first solution was not found" in str(record[0].message)
+    assert "first C was not found" in str(record[0].message)
 
 
 def test_numbers_beyond_double_precision_are_told(rng):

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_iris, make_classification
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
-from sklearn_sl.svm import SVC, SVCCV, SVR, _loo
+from sklearn_sl.svm import SVC, SVCCV, SVR, _left_out, _loo
 from sklearn_sl.svm._gram import MatrixGram, SubGram
-from sklearn_sl.svm._loo import Resident, loo_signs, loo_values
+from sklearn_sl.svm._left_out import Resident, loo_signs, loo_values
 from sklearn_sl.svm._problem import margin_problem, tube_problem
 from sklearn_sl.svm._solver import Search, solve
 
@@ -59,7 +59,7 @@ def solved(problem, gram):
 
 def values_of_refits(problem, gram):
     """Return the value at each sample of the machine trained without it, one by one."""
-    return np.array([solved(_loo.without(problem, i), gram).values[i] for i in range(gram.n)])
+    return np.array([solved(_left_out.without(problem, i), gram).values[i] for i in range(gram.n)])
 
 
 def errors_of_refits(model, X, y, weight=None):
@@ -132,7 +132,7 @@ class TestValues:
         assert not machine.retrained
         assert np.count_nonzero(machine.support) > 150
         for i in np.flatnonzero(machine.support)[::20]:
-            refit = solved(_loo.without(problem, i), gram)
+            refit = solved(_left_out.without(problem, i), gram)
             np.testing.assert_allclose(values[i], refit.values[i], **CLOSE)
 
     def test_of_many_samples_in_few_dimensions_are_those_of_refits(self):
@@ -143,7 +143,7 @@ class TestValues:
         rows = np.flatnonzero(machine.support)[::25]
         values = machine.values_without(np.isin(np.arange(560), rows))
         for i in rows:
-            refit = solved(_loo.without(problem, i), gram)
+            refit = solved(_left_out.without(problem, i), gram)
             np.testing.assert_allclose(values[i], refit.values[i], **CLOSE)
 
     def test_keep_those_of_samples_that_are_not_in_the_problem(self, rng):
@@ -178,7 +178,7 @@ class TestValues:
         problem = margin_problem(sign, np.full(len(sign), 2.0))
         solution = solved(problem, gram)
         exchanged = loo_values(problem, gram, solution)
-        monkeypatch.setattr(_loo, "exchange_matrix", lambda *_: None)
+        monkeypatch.setattr(_left_out, "exchange_matrix", lambda *_: None)
         machine = Resident(problem, gram, solution.b).settled()
         retrained = machine.values_without(machine.support)
         assert machine.retrained == np.count_nonzero(solution.b)
@@ -360,7 +360,7 @@ class TestRegression:
     @pytest.mark.parametrize("method", ["xi-alpha", "span", "n_sv", "jackknife"])
     def test_other_methods_are_refused(self, rng, method):
         X, y = response(rng)
-        with pytest.raises(ValueError, match='Use method="exact"'):
+        with pytest.raises(ValueError, match='method must be "exact" for a regression'):
             SVR().fit(X, y).loo_error(X, y, method=method)
 
 
@@ -382,19 +382,19 @@ class TestErrors:
             (X, sign, np.linspace(0.5, 2, len(sign))),
         ]
         for data, y, weight in others:
-            with pytest.raises(ValueError, match="the data that the model was fitted to"):
+            with pytest.raises(ValueError, match="that were used in fit"):
                 model.loo_error(data, y, weight, method=method)
 
     def test_of_a_regression_on_other_targets(self, rng):
         X, y = response(rng)
-        with pytest.raises(ValueError, match="the data that the model was fitted to"):
+        with pytest.raises(ValueError, match="that were used in fit"):
             SVR().fit(X, y).loo_error(X, 2 * y)
 
     @pytest.mark.parametrize("method", ["xi-alpha", "span"])
     def test_of_bounds_where_no_vector_is_free(self, method):
         X, y = [[-1.0], [-0.5], [0.5], [1.0]], [0, 0, 1, 1]
         model = SVC(C=0.01, kernel="linear").fit(X, y)
-        with pytest.raises(ValueError, match="needs a support vector between its bounds"):
+        with pytest.raises(ValueError, match="requires a support vector with 0 < alpha < C"):
             model.loo_error(X, y, method=method)
 
     def test_of_too_little_memory(self, rng, monkeypatch):
@@ -404,7 +404,7 @@ class TestErrors:
         def refuse(n_bytes, what, advice):
             raise ValueError(f"{what} needs more: {advice}")
 
-        monkeypatch.setattr(_loo, "check_memory", refuse)
+        monkeypatch.setattr(_left_out, "check_memory", refuse)
         with pytest.raises(ValueError, match=r'Exact leave-one-out of 36 .* "n_sv"'):
             model.loo_error(X, sign)
 
@@ -413,7 +413,7 @@ class TestErrors:
         gram = MatrixGram(rbf_kernel(X))
         problem = margin_problem(sign, np.full(len(sign), 10.0))
         solution = solved(problem, gram)
-        monkeypatch.setattr(_loo, "exchange_matrix", lambda *_: None)
+        monkeypatch.setattr(_left_out, "exchange_matrix", lambda *_: None)
         with pytest.warns(UserWarning, match="left-out samples, whose values are approximate"):
             loo_values(problem, gram, solution, max_iter=1)
 

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from sklearn_sl.kernels import Gaussian, Linear, SetIntersection, Spectrum
 from sklearn_sl.svm import _crammer_singer
-from sklearn_sl.svm import _multiclass as implementation
+from sklearn_sl.svm import _dual_ascent as implementation
 from sklearn_sl.svm._multiclass import MulticlassSVC
 
 KERNELS = ["linear", "rbf", "poly", "laplacian", Gaussian(gamma=0.3) + 0.5 * Linear()]
@@ -371,7 +371,7 @@ def test_asymmetric_matrix_is_no_gram_matrix(rng):
 
 def test_one_class_is_not_enough(rng):
     X, y, _ = problem(rng)
-    with pytest.raises(ValueError, match="1 class"):
+    with pytest.raises(ValueError, match="at least 2 classes in y"):
         MulticlassSVC().fit(X, np.zeros(len(y)))
 
 

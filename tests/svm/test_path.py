@@ -293,24 +293,24 @@ def test_path_cannot_be_changed(rng):
 
 @pytest.mark.parametrize("Cs", [[0.0, 1.0], [-1.0], [1.0, np.inf], [np.nan], [], [[1.0, 2.0]]])
 def test_costs_must_be_positive_and_finite(Cs, rng):
-    with pytest.raises(ValueError, match="positive and finite"):
+    with pytest.raises(ValueError, match="positive finite floats"):
         svm_path(*samples(rng), Cs)
 
 
 @methods
 def test_three_classes_have_no_path(method, rng):
     X, y = samples(rng)
-    with pytest.raises(ValueError, match="two classes, got 3"):
+    with pytest.raises(ValueError, match="two classes in svm_path; got 3"):
         svm_path(X, np.where(X[:, 2] > 1, 2, y), method=method)
 
 
 def test_squared_hinge_has_no_exact_path(rng):
-    with pytest.raises(ValueError, match="not piecewise linear"):
+    with pytest.raises(ValueError, match="requires loss='hinge', whose path is piecewise linear"):
         svm_path(*samples(rng), loss="squared_hinge", method="exact")
 
 
 def test_unknown_method_is_named(rng):
-    with pytest.raises(ValueError, match="'warm' or 'exact', got 'cold'"):
+    with pytest.raises(ValueError, match="'warm' or 'exact'; got 'cold'"):
         svm_path(*samples(rng), method="cold")
 
 

@@ -246,7 +246,7 @@ def test_verbose_fit_tells_the_violation(capsys):
     X, sign, y = samples(100)
     for model, target in ((SVC(verbose=True), sign), (SVR(verbose=True), y)):
         model.fit(X, target)
-        assert "KKT violation" in capsys.readouterr().out
+        assert "kkt_violation" in capsys.readouterr().out
 
 
 class Listener:
