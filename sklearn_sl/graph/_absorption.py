@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from sklearn_sl.graph._factor import Limits, Pattern, TooMuchFill
+from sklearn_sl._laplacians._factor import Limits, Pattern, TooMuchFill
 
 PANEL = 64
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.

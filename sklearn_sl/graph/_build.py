@@ -14,11 +14,11 @@ from sklearn.metrics import pairwise_distances_chunked
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_sl._laplacians._adjacency import sparse_matrix
 from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import added_up, row_hashes
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, refuse_dataframes
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import sparse_matrix
 from sklearn_sl.graph._neighbors import (
     SQUARED,
     blocks,

@@ -16,12 +16,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._laplacians import _sweeps
+from sklearn_sl._laplacians._adjacency import degrees
+from sklearn_sl._laplacians._conjugate_gradients import CALL, ScaledMatrix
+from sklearn_sl._laplacians._factor import Factor, Limits, pattern_within
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
-from sklearn_sl.graph import _sweeps
-from sklearn_sl.graph._adjacency import degrees
-from sklearn_sl.graph._descent import CALL, ScaledMatrix
-from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 
 # A small system is factorised: to the last digit, in no time. The factor of a larger one is looked
 # at before conjugate gradients are tried, up to some size or for few edges.

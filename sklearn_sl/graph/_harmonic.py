@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_sl.graph import _sweeps
-from sklearn_sl.graph._adjacency import degrees
-from sklearn_sl.graph._factor import TOO_FAR_APART
+from sklearn_sl._laplacians import _sweeps
+from sklearn_sl._laplacians._adjacency import degrees
+from sklearn_sl._laplacians._factor import TOO_FAR_APART
 from sklearn_sl.graph._grounded import GroundedSystem, Solution, rounding_of_means
 
 # Labels that are left out in one solve.

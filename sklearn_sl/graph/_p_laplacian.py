@@ -25,10 +25,10 @@ from scipy.sparse import csgraph
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._laplacians._adjacency import as_graph, edge_list
 from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph, edge_list
 from sklearn_sl.graph._network import Network
 from sklearn_sl.graph._resistance import check_pairs
 from sklearn_sl.graph._vertices import GraphClassifierMixin

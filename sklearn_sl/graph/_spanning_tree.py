@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csgraph
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
-from sklearn_sl.graph._adjacency import sparse_matrix
+from sklearn_sl._laplacians._adjacency import sparse_matrix
 from sklearn_sl.graph._neighbors import blocks, moved, origin_of, pair_lengths
 
 NO_EDGE = np.inf

@@ -25,11 +25,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_sl._laplacians._adjacency import as_graph, check_weights
 from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
-from sklearn_sl.graph._adjacency import as_graph, check_weights
 from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
 
 # Queries that are tied to the graph at once.

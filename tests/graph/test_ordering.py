@@ -16,21 +16,19 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import spilu
 from sklearn.neighbors import kneighbors_graph
 
-from sklearn_sl.graph import (
-    LaplacianInterpolationClassifier,
-    PLaplacianClassifier,
-    SpectralBisection,
-    _factor,
-    _ordering,
-    _sparse_cholesky,
-    graph_from_edges,
-)
-from sklearn_sl.graph._factor import (
+from sklearn_sl._laplacians import _factor, _ordering, _sparse_cholesky
+from sklearn_sl._laplacians._factor import (
     Limits,
     Pattern,
     TooMuchFill,
     least_degree_order,
     pattern_within,
+)
+from sklearn_sl.graph import (
+    LaplacianInterpolationClassifier,
+    PLaplacianClassifier,
+    SpectralBisection,
+    graph_from_edges,
 )
 
 
