@@ -17,7 +17,7 @@ from sklearn_sl._state import CheckedState, check_entries, check_number, check_s
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._build import GraphBuilder, read_samples
-from sklearn_sl.graph._vertices import GraphMixin, _without_graph
+from sklearn_sl.graph._vertices import GraphMixin
 from sklearn_sl.online._linear import ClassScoresMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
@@ -560,7 +560,7 @@ class GraphOnlinePredictor(
             return self._read_vertices(X, reset)
         vertices = self._graph_vertices(X)
         self.graph_, self.vertex_ = vertices.W, vertices.vertex
-        self._mass, self._builder = vertices.mass, _without_graph(vertices.builder)
+        self._mass, self._builder = vertices.mass, vertices.builder
         return vertices.vertex[:, None]
 
     def _read_vertices(self, X, reset):

@@ -7,15 +7,12 @@ of weight two is the same as two samples, one of weight zero is none, and the or
 does not matter.
 """
 
-import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
-from sklearn import config_context
-from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -30,7 +27,8 @@ from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
-from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
+from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
+from sklearn_sl.graph._edges import WEIGHTS
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -54,7 +52,7 @@ class Vertices:
     weight : ndarray of shape (n_samples,)
         The weight of each sample.
     builder : GraphBuilder or None
-        What made the graph; None for a given one.
+        What made the graph, without the graph itself; None for a given one.
     absent : {ndarray, sparse matrix} of n_absent rows
         The samples of weight zero; of a given graph their weights to the vertices.
     reached : ndarray of shape (n_vertices,)
@@ -257,18 +255,13 @@ class GraphMixin:
         first, kind = distinct_rows(X[present])
         vertex = np.full(X.shape[0], -1, dtype=np.intp)
         vertex[present] = kind
-        builder = self._make_builder(graph_params)
-        with config_context(skip_parameter_validation=False):  # its parameters are new here
-            builder.fit(X[present[first]])
+        if not isinstance(self.affinity, GraphBuilder):
+            own = {name: getattr(self, name) for name in ("n_neighbors", "weight", "scale")}
+            graph_params = {**own, **graph_params}
+        graph, builder = build_graph(self.affinity, X[present[first]], **graph_params)
         mass = np.bincount(kind, weights=weight[present], minlength=len(first))
-        W = scaled_by_mass(builder.graph_, mass)
+        W = scaled_by_mass(graph, mass)
         return Vertices(W, mass, vertex, weight, builder, X[vertex < 0])
-
-    def _make_builder(self, graph_params):
-        if isinstance(self.affinity, GraphBuilder):
-            return clone(self.affinity).set_params(**graph_params)
-        chosen = {name: getattr(self, name) for name in ("n_neighbors", "weight", "scale")}
-        return GraphBuilder(**{"method": "knn", **chosen, **graph_params})
 
     def _given_vertices(self, X, sample_weight):
         A = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
@@ -297,7 +290,7 @@ class GraphMixin:
         self.graph_ = vertices.W
         self.vertex_ = vertices.vertex
         self._mass, self._values = vertices.mass, values
-        self._builder = _without_graph(vertices.builder)
+        self._builder = vertices.builder
         at_samples = values[np.maximum(vertices.vertex, 0)]
         absent = vertices.vertex < 0
         if absent.any():  # these are as if they were new
@@ -349,15 +342,6 @@ def _divided_by_largest(weights):
     largest = np.asarray(weights.max(axis=1).todense()).ravel()
     data = weights.data / np.repeat(np.where(largest > 0, largest, 1), np.diff(weights.indptr))
     return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
-
-
-def _without_graph(builder):
-    """Return the builder without the graph: what ties new samples does not need it."""
-    if builder is None:
-        return None
-    builder = copy.copy(builder)
-    del builder.graph_
-    return builder
 
 
 class GraphClassifierMixin(GraphMixin):
