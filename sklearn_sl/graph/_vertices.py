@@ -65,6 +65,8 @@ class Vertices:
         The labelled samples of positive weight; once labels are known.
     labels : ndarray
         Their classes as codes, or their numbers; once labels are known.
+    left_out_weight : ndarray
+        The weight that is left out with each of them; once labels are known.
     """
 
     W: sp.csr_array
@@ -78,29 +80,25 @@ class Vertices:
     label_mass: np.ndarray | None = None
     labelled: np.ndarray | None = None
     labels: np.ndarray | None = None
+    left_out_weight: np.ndarray | None = None
 
     @property
     def n_vertices(self):
         """Return the number of vertices."""
         return self.W.shape[0]
 
-    def find_reached(self, labelled):
-        """Set which vertices are in a component with a label, and the components."""
+    def set_labels(self, label_mass, labelled, labels):
+        """Set what is known of the labels, and what follows from where they are."""
+        self.label_mass, self.labelled, self.labels = label_mass, labelled, labels
         n_components, self.component = csgraph.connected_components(self.W, directed=False)
         known = np.zeros(n_components, dtype=bool)
-        known[self.component[labelled]] = True
+        known[self.component[label_mass > 0]] = True
         self.reached = known[self.component]
-
-    @property
-    def left_out_weight(self):
-        """Return the weight that is left out with each labelled sample.
-
-        A sample of integer weight is so many samples, one of which is left out; a vertex of a
-        given graph is left out with its weight.
-        """
-        weight = self.weight[self.labelled]
+        # A sample of integer weight is so many samples, one of which is left out; a vertex of a
+        # given graph is left out with its weight.
+        weight = self.weight[labelled]
         counts = self.builder is not None and np.all(weight == np.rint(weight))
-        return np.ones(len(weight)) if counts else weight
+        self.left_out_weight = np.ones(len(weight)) if counts else weight
 
     @property
     def unreached_samples(self):
@@ -125,16 +123,30 @@ def scaled_by_mass(W, mass):
 # ---------------------------------------------------------------- labels
 
 
+def label_column(y, X):
+    """Return class labels as a vector, one for each sample and each as it was given."""
+    check_consistent_length(X, y)
+    return column_or_1d(as_label_array(y), warn=True)
+
+
+def propagation_codes(estimator, X, y):
+    """Return the classes and the :func:`label_codes` for scikit-learn's mark, the number -1."""
+    check_target(estimator, y)
+    y = label_column(y, X)
+    warn_of_text_mark(y)
+    # No text equals -1: all samples with labels of text are labelled.
+    return label_codes(y, unlabelled=None if "-1" in _texts(y) else -1)
+
+
 def label_codes(y, unlabelled):
     """Return the classes, and the number of each label's class, -1 where there is no label.
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
+    y : ndarray of shape (n_samples,)
     unlabelled : the mark of an unlabelled sample; None if there is none; "auto" is -1, unless the
         labels are -1 and 1 alone, which are two classes; a warning says so.
     """
-    y = column_or_1d(as_label_array(y), warn=True)
     check_known(y)
     marked = _marked(y, unlabelled)
     labels = read_labels(y[~marked])
@@ -356,8 +368,7 @@ class GraphClassifierMixin(GraphMixin):
         """
         check_target(self, y)
         vertices = self._graph_vertices(X, sample_weight, **graph_params)
-        check_consistent_length(vertices.vertex, y)
-        y = column_or_1d(as_label_array(y), warn=True)
+        y = label_column(y, vertices.vertex)
         present = np.flatnonzero(vertices.vertex >= 0)
         self.classes_, codes = label_codes(y[present], self.unlabelled)
         given = codes >= 0
@@ -368,12 +379,10 @@ class GraphClassifierMixin(GraphMixin):
             ),
             shape=(vertices.n_vertices, len(self.classes_)),
         ).toarray()
-        vertices.label_mass = totals.sum(axis=1)
-        vertices.labelled, vertices.labels = present[given], codes[given]
+        vertices.set_labels(totals.sum(axis=1), present[given], codes[given])
         labelled = vertices.label_mass > 0
         self.prior_ = self._default = totals.sum(axis=0) / totals.sum()
         Y = totals / np.where(labelled, vertices.label_mass, 1)[:, None]
-        vertices.find_reached(labelled)
         return vertices, Y, labelled
 
     def _set_distributions(self, vertices, F):
