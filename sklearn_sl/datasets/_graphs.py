@@ -3,8 +3,13 @@
 import numpy as np
 from scipy import linalg
 
+from sklearn_sl._laplacians._adjacency import (
+    as_graph,
+    connected_components,
+    graph_from_edges,
+    laplacian,
+)
 from sklearn_sl.datasets._streams import at_least
-from sklearn_sl.graph._adjacency import as_graph, connected_components, graph_from_edges, laplacian
 from sklearn_sl.theory._domain import vector
 
 

@@ -1,6 +1,6 @@
 """Learning on graphs: construction, Laplacians, resistances, and labels that follow the edges."""
 
-from sklearn_sl.graph._adjacency import (
+from sklearn_sl._laplacians._adjacency import (
     as_graph,
     connected_components,
     cut_weight,

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from sklearn_sl.graph._factor import Limits, Pattern, TooMuchFill
+from sklearn_sl._laplacians._factor import Limits, Pattern, TooMuchFill
 
 PANEL = 64
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
@@ -38,8 +38,8 @@ QUICK = 3e8
 
 
 @dataclass
-class Solution:
-    """Label distributions, of any sum, and how they were obtained."""
+class Propagated:
+    """Label distributions, zero where no label is reached, and how they were obtained."""
 
     F: np.ndarray
     residual: float
@@ -105,7 +105,7 @@ def harmonic(A, labelled, Y, tol, max_iter, progress):
     inner, outer = np.flatnonzero(hops > 0), np.flatnonzero(labelled)
     F = Y.copy()
     if not len(inner):
-        return Solution(F, 0.0, 1, True)
+        return Propagated(normalised(F), 0.0, 1, True)
     among = _submatrix(A, inner, inner)
     b = _submatrix(A, inner, outer) @ Y[outer]
     loss = b.sum(axis=1)
@@ -123,11 +123,11 @@ def harmonic(A, labelled, Y, tol, max_iter, progress):
     if u is None or (_can_eliminate(among) and not (converged or progress.stop)):
         u, converged = eliminate(among, loss, b), True
     F[inner] = normalised(u)
-    return Solution(F, walk.change(F[inner]), n_iter, converged)
+    return Propagated(normalised(F), walk.change(F[inner]), n_iter, converged)
 
 
 def spreading(A, Y, alpha, tol, max_iter, progress):
-    """Return the solution of ``F = alpha S F + (1 - alpha) Y``.
+    """Return the solution of ``F = alpha S F + (1 - alpha) Y``, its rows divided by their sums.
 
     ``S = D^-1/2 A D^-1/2`` with the sums of the columns of ``A`` in ``D``, or one where they
     vanish. The diagonal of ``A`` must be zero.
@@ -152,7 +152,7 @@ def spreading(A, Y, alpha, tol, max_iter, progress):
             # What is tiny beside other samples is noise so far; these steps subtract nothing.
             F, more, change = fixed_point(walk, np.maximum(F, 0), tol, budget, progress)
             n_iter += more
-    return Solution(F, change, n_iter, change <= goal)
+    return Propagated(normalised(F), change, n_iter, change <= goal)
 
 
 def _is_large(A):
@@ -303,15 +303,15 @@ def _ratio(a, b):
 def _coarse_correction(walk):
     """Return the preconditioner of a sparse walk: the walk between groups, then one step."""
     groups = _groups(walk.A)
-    members = groups.T.tocsr()
-    coarse = sp.csr_array(members @ (groups - sp.diags_array(walk.left) @ (walk.A @ groups)))
+    by_group = groups.T.tocsr()
+    coarse = sp.csr_array(by_group @ (groups - sp.diags_array(walk.left) @ (walk.A @ groups)))
     try:
         solve = _coarse_solver(coarse)
     except (RuntimeError, np.linalg.LinAlgError):  # all weights of a group may have underflowed
         return None
 
     def precondition(residual):
-        z = groups @ solve(members @ residual)
+        z = groups @ solve(by_group @ residual)
         return residual + walk.move(z)
 
     return precondition

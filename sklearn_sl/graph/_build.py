@@ -1,43 +1,35 @@
-"""Graphs from samples: who is joined with whom, and how strongly.
-
-A builder first finds edges and their lengths, then turns lengths into weights. Edges come as three
-arrays ``(i, j, length)`` with ``i < j``, each pair once.
-"""
+"""Graphs from samples as a transformer, which also ties new samples to the graph."""
 
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse import csgraph
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.metrics import pairwise_distances_chunked
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import added_up, row_hashes
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, refuse_dataframes
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import sparse_matrix
-from sklearn_sl.graph._neighbors import (
-    SQUARED,
-    blocks,
-    check_lengths,
-    check_range,
+from sklearn_sl.graph._edges import (
+    METHODS,
+    WEIGHTS,
+    at_samples,
     distances_to,
+    exponents,
+    in_ball,
     in_format_of,
-    moved,
+    make_graph,
     nearest,
-    origin_of,
-    pair_lengths,
-    paired_lengths,
+    scale_rank,
 )
-from sklearn_sl.graph._spanning_tree import spanning_tree
 
-METHODS = ("knn", "mutual_knn", "ball", "mst", "shortest_path_tree", "complete")
-WEIGHTS = ("binary", "exponential", "gaussian")
-# The neighbour whose distance is the scale of a sample, where the graph has no k of its own [1]_.
-SCALE_NEIGHBOR = 7
 TINY = np.finfo(np.float64).tiny
 
 
@@ -59,130 +51,6 @@ def with_narrow_indices(X):
     parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)(parts, shape=X.shape)
 
-
-def unique_edges(i, j, length):
-    """Return edges with ``i < j``, each once, in the order of ``(i, j)``."""
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    key = low * np.int64(high.max(initial=0) + 1) + high
-    _, first = np.unique(key, return_index=True)
-    return low[first], high[first], length[first]
-
-
-# ---------------------------------------------------------------- edges
-
-
-def knn_edges(numbers, distances, mutual):
-    """Return the edges to the nearest samples: of either end, or of both."""
-    n, k = numbers.shape
-    i, j = np.repeat(np.arange(n), k), numbers.ravel()
-    if mutual:
-        directed = np.sort(i * np.int64(n) + j)
-        both = np.isin(j * np.int64(n) + i, directed, assume_unique=True)
-        i, j, distances = i[both], j[both], distances.ravel()[both]
-    return unique_edges(i, j, distances.ravel())
-
-
-def ball_edges(X, radius, metric, n_jobs):
-    """Return the edges between samples at a distance of at most ``radius``."""
-    if radius is None:
-        raise ValueError("A ball has a radius: method='ball' needs the parameter radius.")
-    i, j, length = in_ball(X, X, radius, metric, n_jobs)
-    upper = i < j
-    return unique_edges(i[upper], j[upper], length[upper])
-
-
-def in_ball(query, X, radius, metric, n_jobs):
-    """Return the pairs ``(query, sample, length)`` at a distance of at most ``radius``."""
-    origin = origin_of(X) if metric == "euclidean" else 0.0
-    search = NearestNeighbors(radius=radius, metric=metric, n_jobs=n_jobs).fit(moved(X, origin))
-    found = sp.vstack(
-        [
-            search.radius_neighbors_graph(moved(query[part], origin), mode="distance")
-            for part in blocks(query, X)
-        ]
-    ).tocoo()
-    if metric == "euclidean":
-        return found.row, found.col, paired_lengths(query, found.row, X, found.col)
-    return found.row, found.col, found.data
-
-
-def shortest_path_edges(n, edges, root):
-    """Return the edges of the tree of shortest paths from ``root`` along the given edges."""
-    i, j, length = edges
-    if not len(i):
-        return edges
-    # A length of zero would be no edge.
-    stored = sparse_matrix(np.maximum(length, TINY), i, j, n)
-    _, parent = csgraph.dijkstra(stored, directed=False, indices=root, return_predecessors=True)
-    child = np.flatnonzero(parent >= 0)
-    lengths = sparse_matrix(length, i, j, n)
-    low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
-    return unique_edges(low, high, np.asarray(lengths[low, high]).ravel())
-
-
-def complete_edges(X, metric, n_jobs):
-    """Return all pairs with their distances."""
-    n = X.shape[0]
-    check_memory(
-        24 * n * n,
-        f"A complete graph of {n} vertices",
-        "use a graph of neighbours, such as method='knn'.",
-    )
-    i, j = np.triu_indices(n, k=1)
-    if metric == "euclidean":
-        return i, j, pair_lengths(X, i, j)
-    rows = pairwise_distances_chunked(X, metric=metric, n_jobs=n_jobs)
-    return i, j, np.vstack(list(rows))[i, j]
-
-
-# ---------------------------------------------------------------- weights
-
-
-def scales(scale, lengths, own):
-    """Return the scale of the samples: one number, or one for each.
-
-    Parameters
-    ----------
-    scale : float, "median" or "self-tuning"
-    lengths : ndarray of the lengths of the edges
-    own : callable that returns each sample's distance to its neighbour of some rank
-    """
-    if isinstance(scale, Real):
-        return float(scale)
-    values = lengths if scale == "median" else own()
-    positive = values[values > 0]
-    if scale == "median":
-        return float(np.median(positive)) if len(positive) else 1.0
-    # Samples amid copies of theirs have the smallest scale of the others.
-    return np.where(values > 0, values, positive.min(initial=np.inf) if len(positive) else 1.0)
-
-
-def exponents(weight, lengths, scale_i, scale_j):
-    """Return minus the logarithm of the weights of edges between samples of two scales."""
-    if weight == "binary":
-        return np.zeros_like(lengths)
-    # The square root of each scale: their product could overflow.
-    ratio = (lengths / np.sqrt(scale_i)) / np.sqrt(scale_j)
-    return ratio if weight == "exponential" else ratio**2
-
-
-def _of(scale, samples):
-    return scale if np.ndim(scale) == 0 else scale[samples]
-
-
-def weighted_graph(n, edges, weight, scale):
-    """Return the adjacency of edges ``(i, j, length)``; weights that underflow are no edges."""
-    i, j, length = edges
-    with np.errstate(over="ignore", under="ignore"):
-        weights = np.exp(-exponents(weight, length, _of(scale, i), _of(scale, j)))
-    weights[weights < TINY] = 0
-    both = np.concatenate([i, j]), np.concatenate([j, i])
-    adjacency = sparse_matrix(np.concatenate([weights, weights]), *both, n)
-    adjacency.eliminate_zeros()
-    return adjacency
-
-
-# ---------------------------------------------------------------- the transformer
 
 GRAPH = "the weights of a graph, whose columns are the training samples"
 
@@ -333,7 +201,7 @@ class GraphBuilder(
             The fitted transformer.
         """
         X = read_samples(self, X, copy=True)
-        self._build(X)
+        self.graph_ = self._build(X)
         return self
 
     def fit_transform(self, X, y=None):
@@ -397,42 +265,16 @@ class GraphBuilder(
         return chosen
 
     def _build(self, X):
-        """Set the graph of validated samples, which are kept as they are."""
-        if self.metric in SQUARED:
-            check_range(X)
-        search = _Search(X, self.n_neighbors, self.metric, self.n_jobs)
-        edges, *others = (self._edges(search, method) for method in self._methods)
-        if others:
-            edges = unique_edges(*map(np.concatenate, zip(edges, *others)))
-        check_lengths(edges[2])
-        self.scale_ = scales(
-            self.scale if self.weight != "binary" else 1.0,
-            edges[2],
-            lambda: search.distance_to(self._scale_rank),
-        )
-        self.graph_ = weighted_graph(X.shape[0], edges, self.weight, self.scale_)
+        """Return the graph of validated samples; keep them and what ties new ones to them."""
+        params = self.get_params(deep=False)
+        del params["method"]
+        graph, self.scale_ = make_graph(X, self._methods, self._root, **params)
         self.X_fit_ = X
         keys = row_hashes(X)
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order], order
         self._n_features_out = X.shape[0]
-        return self
-
-    @property
-    def _scale_rank(self):
-        has_neighbors = {"knn", "mutual_knn"} & set(self._methods)
-        return self.n_neighbors if has_neighbors else SCALE_NEIGHBOR
-
-    def _edges(self, search, method):
-        if method == "ball":
-            return ball_edges(search.X, self.radius, self.metric, self.n_jobs)
-        if method == "complete":
-            return complete_edges(search.X, self.metric, self.n_jobs)
-        if method == "mst":
-            return search.spanning_tree()
-        if method == "shortest_path_tree":
-            return search.shortest_path_tree(self._root)
-        return knn_edges(search.numbers, search.distances, mutual=method == "mutual_knn")
+        return graph
 
     def _attach(self, X):
         """Return the weights of new samples, and the vertices of those that are known already.
@@ -441,19 +283,20 @@ class GraphBuilder(
         """
         n = self.X_fit_.shape[0]
         X = in_format_of(self.X_fit_, X)
-        rank = max(self.n_neighbors, self._scale_rank)
+        own_rank = scale_rank(self._methods, self.n_neighbors)
+        rank = max(self.n_neighbors, own_rank)
         distances, numbers = nearest(self.X_fit_, rank, self.metric, self.n_jobs, query=X)
         vertex = self._equal_rows(X)
         own = 1.0
         if np.ndim(self.scale_):
-            own = distances[:, min(self._scale_rank, n) - 1]
+            own = distances[:, min(own_rank, n) - 1]
             own = np.where(own > 0, own, self.scale_.min())
         row, col, length = self._ties(X, distances, numbers)
         exponent = exponents(
             self.weight,
             length,
-            _of(own if np.ndim(self.scale_) else self.scale_, row),
-            _of(self.scale_, col),
+            at_samples(own if np.ndim(self.scale_) else self.scale_, row),
+            at_samples(self.scale_, col),
         )
         return _relative_weights(row, col, exponent, (X.shape[0], n)), vertex
 
@@ -498,53 +341,14 @@ class GraphBuilder(
         return np.vstack(list(rows))
 
 
-class _Search:
-    """The neighbours of the samples, looked for once and only if somebody asks."""
+def build_graph(affinity, X, **params):
+    """Return the graph of validated samples, and its :class:`GraphBuilder` without the graph.
 
-    def __init__(self, X, n_neighbors, metric, n_jobs):
-        self.X, self.n_neighbors, self.metric, self.n_jobs = X, n_neighbors, metric, n_jobs
-        self._found = None
-
-    @property
-    def distances(self):
-        """Return the distances to the nearest samples."""
-        return self._neighbors()[0]
-
-    @property
-    def numbers(self):
-        """Return the numbers of the nearest samples."""
-        return self._neighbors()[1]
-
-    def _neighbors(self):
-        if self._found is None:
-            self._found = nearest(self.X, self.n_neighbors, self.metric, self.n_jobs)
-        return self._found
-
-    def distance_to(self, rank):
-        """Return the distance of each sample to its neighbour of some rank, or to the last one."""
-        distances = self.distances
-        if rank > distances.shape[1] and distances.shape[1] < self.X.shape[0] - 1:
-            distances = nearest(self.X, rank, self.metric, self.n_jobs)[0]
-        if not distances.shape[1]:
-            return np.ones(self.X.shape[0])
-        return distances[:, min(rank, distances.shape[1]) - 1]
-
-    def spanning_tree(self):
-        """Return the edges of the minimum spanning tree."""
-        return spanning_tree(self.X, self.distances, self.numbers, self.metric)
-
-    def shortest_path_tree(self, root):
-        """Return the edges of the tree of shortest paths along neighbours."""
-        near = knn_edges(self.numbers, self.distances, mutual=False)
-        edges = unique_edges(*map(np.concatenate, zip(near, self.spanning_tree())))
-        n = self.X.shape[0]
-        if root is not None and not (isinstance(root, Integral) and 0 <= root < n):
-            raise ValueError(f"root must be a sample between 0 and {n - 1}, got {root!r}.")
-        if root is None:
-            center = np.asarray(self.X.mean(axis=0)).reshape(1, -1)
-            center = in_format_of(self.X, center)
-            root = int(nearest(self.X, 1, self.metric, self.n_jobs, query=center)[1][0, 0])
-        return shortest_path_edges(n, edges, root)
+    ``affinity`` is a builder, or "knn"; ``params`` replace parameters.
+    """
+    builder = clone(affinity) if isinstance(affinity, GraphBuilder) else GraphBuilder(affinity)
+    builder.set_params(**params)._validate_params()
+    return builder._build(X), builder
 
 
 def _relative_weights(row, col, exponent, shape):

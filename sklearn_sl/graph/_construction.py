@@ -1,6 +1,6 @@
 """Graphs of samples in one call."""
 
-from sklearn_sl.graph._adjacency import as_graph
+from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl.graph._build import GraphBuilder
 
 

@@ -13,12 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import (
@@ -30,8 +25,8 @@ from sklearn_sl._sklearn import (
 )
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
-from sklearn_sl.base import EstimatorMixin, as_label_array
-from sklearn_sl.graph._vertices import check_target, label_codes
+from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._vertices import check_target, label_codes, label_column
 
 # Numbers of a block of rows: what is made of them stays near the processor.
 BLOCK = 2**17
@@ -475,10 +470,10 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the samples, the numbers of their classes, -1 for none, and the weights."""
         check_target(self, y)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        check_consistent_length(X, y)
+        y = label_column(y, X)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         weight = np.ones(len(X)) if weight is None else weight
-        y, present = column_or_1d(as_label_array(y), warn=True), weight > 0
+        present = weight > 0
         codes = np.full(len(y), -1)
         self.classes_, codes[present] = label_codes(y[present], self.unlabelled)
         return X, codes, weight

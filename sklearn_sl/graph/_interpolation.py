@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._grounded import SOLVERS
 from sklearn_sl.graph._harmonic import (
+    SOLVERS,
     LabelledSamples,
     Problem,
-    certificates,
-    hitting_times,
+    as_distributions,
+    harmonic_values,
     interpolate,
     leave_samples_out,
 )
@@ -28,100 +28,86 @@ from sklearn_sl.graph._vertices import (
 TINY = np.finfo(np.float64).tiny
 
 
-class InterpolationMixin:
-    """The parameters of the solver, and the certificates."""
+ALPHA_CONSTRAINT = {"alpha": [Interval(Real, 0, None, closed="left")]}
+SOLVER_CONSTRAINTS = {
+    "solver": [StrOptions(set(SOLVERS))],
+    "tol": [Interval(Real, 0, 1, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+}
 
-    _solver_constraints = {
-        "solver": [StrOptions(set(SOLVERS))],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
+
+# ---------------------------------------------------------------- one fit
+
+
+def solver_options(estimator, watched=True):
+    """Return the solver's options; nobody waits for the consensus of what is not watched."""
+    direct = estimator.solver == "consensus" and not watched
+    return {
+        "solver": "auto" if direct else estimator.solver,
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "rng": check_random_state(estimator.random_state),
     }
-    _alpha_constraint = {"alpha": [Interval(Real, 0, None, closed="left")]}
 
-    def _interpolate(self, problem):
-        """Return the values of all vertices and the solution that they come from."""
-        curve = []
-        with Progress(self, name="sweep", total=self.max_iter) as progress:
 
-            def watch(x):
-                with progress.step():
-                    curve.append(problem.energy(problem.complete(x)))
-                return progress.stop
+def solve_and_keep(estimator, vertices, problem, scale=1.0, shares=False):
+    """Return the values of all vertices; set the certificates and what leaving out needs.
 
-            U, solution = interpolate(problem, watch=watch, **self._solver_options)
-            if not curve:
-                with progress.step():
-                    pass
-        if solution.solver == "consensus":
-            self.energy_curve_ = np.array(curve)
-        return U, solution
+    The values are in units of ``scale``.
+    """
+    curve = []
+    with Progress(estimator, name="sweep", total=estimator.max_iter) as progress:
 
-    def _set_certificates(self, problem, U, solution):
-        """Set what is known of the values ``U``, which follow from the solution."""
-        self.residual_, self.error_bound_ = certificates(problem, U, solution)
-        self.solver_, self.n_iter_ = solution.solver, solution.n_iter
-        self._hitting_time = hitting_times(problem, solution)
+        def watch(energy):
+            with progress.step():
+                curve.append(energy)
+            return progress.stop
 
-    @property
-    def _solver_options(self):
-        return {
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "rng": check_random_state(self.random_state),
-        }
+        found = harmonic_values(problem, shares, watch=watch, **solver_options(estimator))
+        if not curve:
+            with progress.step():
+                pass
+    with np.errstate(over="ignore"):
+        unit = np.float64(scale) ** 2
+        estimator.energy_ = float(found.energy * unit)
+        if found.solver == "consensus":
+            estimator.energy_curve_ = np.array(curve) * unit
+    estimator.residual_, estimator.error_bound_ = found.residual * scale, found.error_bound * scale
+    estimator.solver_, estimator.n_iter_ = found.solver, found.n_iter
+    at_samples = found.hitting_time[np.maximum(vertices.vertex, 0)]
+    estimator.hitting_time_ = np.where(vertices.vertex >= 0, at_samples, np.nan)
+    held = estimator._held = problem.held
+    estimator._labels, estimator._label_mass = problem.Y[held], problem.label_mass[held]
+    estimator._component = problem.component
+    estimator._labelled, estimator._sample_labels = vertices.labelled, vertices.labels
+    estimator._left_out_weight = vertices.left_out_weight
+    return found.U
 
-    def _set_hitting_time(self, vertices):
-        """Set the hitting times at the samples; those of weight zero are NaN."""
-        at_vertices = vars(self).pop("_hitting_time")
-        present = vertices.vertex >= 0
-        self.hitting_time_ = np.where(present, at_vertices[np.maximum(vertices.vertex, 0)], np.nan)
 
-    def _keep_problem(self, problem):
-        """Keep what leaving out needs, besides the graph."""
-        self._labels = problem.Y[problem.held]
-        self._held, self._label_mass = problem.held, problem.label_mass[problem.held]
-        self._component = problem.component
+def left_out_at_samples(estimator):
+    """Return the values that the fitted samples have without their labels; NaN without a label."""
+    n, held = estimator.graph_.shape[0], estimator._held
+    Y, label_mass = np.zeros((n, estimator._labels.shape[1])), np.zeros(n)
+    Y[held], label_mass[held] = estimator._labels, estimator._label_mass
+    alpha = estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha
+    problem = Problem(estimator.graph_, Y, label_mass, estimator._component, alpha)
+    rows = estimator._labelled
+    samples = LabelledSamples(
+        estimator.vertex_[rows],
+        as_values(estimator._sample_labels, Y.shape[1]),
+        estimator._left_out_weight,
+    )
+    options = solver_options(estimator, watched=False)
+    left_out = leave_samples_out(problem, interpolate(problem, **options)[0], samples, **options)
+    return at_labelled(rows, left_out, len(estimator.vertex_))
 
-    def _keep_samples(self, vertices):
-        """Keep the labels of the samples, and what is left out with each."""
-        self._labelled, self._sample_labels = vertices.labelled, vertices.labels
-        self._left_out_weight = vertices.left_out_weight
 
-    def _kept_problem(self):
-        n = self.graph_.shape[0]
-        Y, label_mass = np.zeros((n, self._labels.shape[1])), np.zeros(n)
-        Y[self._held], label_mass[self._held] = self._labels, self._label_mass
-        return Problem(self.graph_, Y, label_mass, self._component, self._fitted_alpha)
-
-    @property
-    def _fitted_alpha(self):
-        return self.alpha
-
-    def _left_out_at_samples(self):
-        """Return the left-out values at the samples; NaN at those without a label."""
-        problem = self._kept_problem()
-        U, _ = interpolate(problem, **self._direct_options)
-        samples = LabelledSamples(
-            self.vertex_[self._labelled],
-            as_values(self._sample_labels, problem.Y.shape[1]),
-            self._left_out_weight,
-        )
-        left_out = leave_samples_out(problem, U, samples, **self._direct_options)
-        return self._at_samples(self._labelled, left_out)
-
-    @property
-    def _direct_options(self):
-        """Return the options of systems that nobody watches: no consensus is waited for."""
-        solver = "auto" if self.solver == "consensus" else self.solver
-        return {**self._solver_options, "solver": solver}
-
-    def _at_samples(self, labelled, left_out):
-        """Return values of labelled samples at all samples, NaN where there is no label."""
-        at_samples = np.full((len(self.vertex_), left_out.shape[1]), np.nan)
-        at_samples[labelled] = left_out
-        return at_samples
+def at_labelled(rows, values, n_samples):
+    """Return the values of some rows at all samples, NaN elsewhere."""
+    at_samples = np.full((n_samples, values.shape[1]), np.nan)
+    at_samples[rows] = values
+    return at_samples
 
 
 def as_values(labels, n_values):
@@ -129,28 +115,18 @@ def as_values(labels, n_values):
     return np.eye(n_values)[labels] if labels.ndim == 1 else labels
 
 
-class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
-    """Classes by interpolation of their indicators."""
+class InterpolationClassifierMixin(GraphClassifierMixin):
+    """Classes by interpolation of their indicators: what fitting and leaving out share."""
+
+    def _training_problem(self, X, y, sample_weight, alpha, **graph_params):
+        """Return the vertices and the problem of the shares of classes at them."""
+        vertices, Y, _ = self._training_vertices(X, y, sample_weight, **graph_params)
+        return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
 
     def _solve(self, vertices, problem):
         """Set the distributions and the certificates."""
-        F = self._all_classes(problem)
-        self.energy_ = problem.energy(F)
-        self._set_hitting_time(vertices)
+        F = solve_and_keep(self, vertices, problem, shares=True)
         self._set_distributions(vertices, self._with_class_mass(F, vertices, problem))
-        self._keep_problem(problem)
-        self._keep_samples(vertices)
-
-    def _all_classes(self, problem):
-        """Return the distributions of all vertices; but for consensus one class follows."""
-        if problem.Y.shape[1] > 1 and self.solver != "consensus":
-            U, solution = self._interpolate(problem.with_labels(problem.Y[:, :-1]))
-            U = np.column_stack([U, 1 - U.sum(axis=1)])
-        else:
-            U, solution = self._interpolate(problem)
-        F = as_distributions(U)
-        self._set_certificates(problem, F, solution)
-        return F
 
     def _with_class_mass(self, F, vertices, problem):
         """Return the distributions, scaled to the wanted shares of the classes."""
@@ -180,11 +156,11 @@ class InterpolationClassifierMixin(InterpolationMixin, GraphClassifierMixin):
             Before any class mass normalisation; NaN for samples without a label.
         """
         check_is_fitted(self)
-        return as_distributions(self._left_out_at_samples())
+        return as_distributions(left_out_at_samples(self))
 
 
-class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMixin):
-    """Numbers by interpolation."""
+class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
+    """Numbers by interpolation: what fitting and leaving out share."""
 
     def _training_problem(self, X, y, sample_weight, alpha, **graph_params):
         """Return the vertices and the problem of targets measured from their mean, in one unit."""
@@ -197,7 +173,7 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         if not given.any():
             raise ValueError("All samples are without a target: at least one number is needed.")
         at, weight = vertices.vertex[given], vertices.weight[given]
-        vertices.label_mass = np.bincount(at, weights=weight, minlength=vertices.n_vertices)
+        label_mass = np.bincount(at, weights=weight, minlength=vertices.n_vertices)
         scale = max(np.abs(y[given]).max(), TINY)
         shift = weight @ (y[given] / scale) / weight.sum()
         centred = y[given] / scale - shift
@@ -207,30 +183,19 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         Y = np.column_stack(
             [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
         )
-        Y /= unit * np.where(vertices.label_mass > 0, vertices.label_mass, 1)[:, None]
-        vertices.labelled, vertices.labels = np.flatnonzero(given), centred / unit
+        Y /= unit * np.where(label_mass > 0, label_mass, 1)[:, None]
+        vertices.set_labels(label_mass, np.flatnonzero(given), centred / unit)
         self._unit = scale * unit, scale * shift
-        vertices.find_reached(vertices.label_mass > 0)
         return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
 
     def _solve(self, vertices, problem):
         """Set the values and the certificates."""
         scale, shift = self._unit
-        U, solution = self._interpolate(problem)
-        self._set_certificates(problem, U, solution)
-        self.residual_ *= scale
-        self.error_bound_ *= scale
-        with np.errstate(over="ignore"):
-            self.energy_ = float(problem.energy(U) * np.float64(scale) ** 2)
-            if "energy_curve_" in vars(self):
-                self.energy_curve_ = self.energy_curve_ * np.float64(scale) ** 2
+        U = solve_and_keep(self, vertices, problem, scale)
         self.mean_ = float(shift[0]) if self._ravel else shift
         self._default = shift
         self.component_without_label_ = flag_unreached(vertices)
-        self._set_hitting_time(vertices)
         self.transduction_ = squeezed(self._keep(vertices, shift + scale * U), self._ravel)
-        self._keep_problem(problem)
-        self._keep_samples(vertices)
 
     def predict(self, X):
         """Return the values at samples.
@@ -267,7 +232,7 @@ class InterpolationRegressorMixin(InterpolationMixin, GraphMixin, MultiOutputMix
         """
         check_is_fitted(self)
         scale, shift = self._unit
-        return squeezed(shift + scale * self._left_out_at_samples(), self._ravel)
+        return squeezed(shift + scale * left_out_at_samples(self), self._ravel)
 
 
 class LaplacianInterpolationClassifier(
@@ -414,9 +379,9 @@ class LaplacianInterpolationClassifier(
 
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {
-        **InterpolationMixin._alpha_constraint,
+        **ALPHA_CONSTRAINT,
         **GraphClassifierMixin._graph_constraints,
-        **InterpolationMixin._solver_constraints,
+        **SOLVER_CONSTRAINTS,
         "class_mass": [StrOptions({"prior"}), "array-like", None],
     }
 
@@ -469,8 +434,7 @@ class LaplacianInterpolationClassifier(
         self : LaplacianInterpolationClassifier
             The fitted estimator.
         """
-        vertices, Y, _ = self._training_vertices(X, y, sample_weight)
-        problem = Problem(vertices.W, Y, vertices.label_mass, vertices.component, self.alpha)
+        vertices, problem = self._training_problem(X, y, sample_weight, self.alpha)
         self._solve(vertices, problem)
         return self
 
@@ -586,9 +550,9 @@ class LaplacianInterpolationRegressor(
 
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {
-        **InterpolationMixin._alpha_constraint,
+        **ALPHA_CONSTRAINT,
         **GraphMixin._graph_constraints,
-        **InterpolationMixin._solver_constraints,
+        **SOLVER_CONSTRAINTS,
     }
 
     def __init__(
@@ -656,13 +620,6 @@ def check_targets(y):
             "one model for each target."
         )
     return y
-
-
-def as_distributions(F):
-    """Return rows that are distributions but for rounding as such."""
-    F = np.clip(F, 0, 1)
-    totals = F.sum(axis=1, keepdims=True)
-    return np.where(totals == 0, 1 / F.shape[1], F / np.where(totals == 0, 1, totals))
 
 
 def check_shares(class_mass, prior):

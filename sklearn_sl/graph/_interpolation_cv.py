@@ -13,15 +13,17 @@ from sklearn_sl.graph._build import GraphBuilder
 from sklearn_sl.graph._harmonic import (
     LabelledSamples,
     Problem,
+    as_distributions,
     interpolate,
     leave_samples_out,
 )
 from sklearn_sl.graph._interpolation import (
+    SOLVER_CONSTRAINTS,
     InterpolationClassifierMixin,
-    InterpolationMixin,
     InterpolationRegressorMixin,
-    as_distributions,
     as_values,
+    at_labelled,
+    solver_options,
     squeezed,
 )
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
@@ -30,8 +32,15 @@ from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
 LEAST = 1e-15
 
 
+SEARCH_CONSTRAINTS = {
+    "alphas": ["array-like"],
+    "graph_grid": [dict, list, None],
+    **SOLVER_CONSTRAINTS,
+}
+
+
 @dataclass
-class Candidate:
+class GraphCandidate:
     """A graph and an alpha, with what they say of labels that they have not seen."""
 
     params: dict
@@ -42,78 +51,73 @@ class Candidate:
     score: float
 
 
-class InterpolationSearchMixin:
-    """The parameters ``alphas``, ``graph_grid`` and ``scoring``, and the choice."""
+def search(estimator, X, y, sample_weight, score_of):
+    """Fit the best candidate and return its left-out values at the samples.
 
-    _search_constraints = {
-        "alphas": ["array-like"],
-        "graph_grid": [dict, list, None],
-        **InterpolationMixin._solver_constraints,
+    The hooks ``_training_problem`` and ``_solve`` of the estimator make a problem and set what
+    follows from its solution. ``score_of(left_out, labels, mass)`` is to be large.
+    """
+    grid, alphas = check_grid(estimator), check_alphas(estimator.alphas)
+    table, best = [], None
+    for params in grid:
+        found = estimator._training_problem(X, y, sample_weight, alphas[0], **params)
+        for alpha in alphas:
+            # The same graph, and the other objective.
+            candidate = judge(estimator, params, alpha, *found, score_of)
+            table.append(candidate)
+            if best is None or candidate.score > best.score:
+                best = candidate
+    estimator.cv_results_ = {
+        "params": [{**row.params, "alpha": row.alpha} for row in table],
+        "score": np.array([row.score for row in table]),
     }
+    estimator.best_params_, estimator.best_score_ = best.params, best.score
+    estimator.alpha_ = best.alpha
+    estimator._solve(best.vertices, best.problem)
+    return at_labelled(best.vertices.labelled, best.left_out, len(best.vertices.vertex))
 
-    def _search(self, make_problem):
-        """Set the best candidate's values; ``make_problem(alpha, **params)`` makes a problem."""
-        grid, alphas = self._grid(), self._check_alphas()
-        table, best = [], None
-        for params in grid:
-            vertices, problem = make_problem(float(alphas[0]), **params)
-            for alpha in alphas:
-                # The same graph, and the other objective.
-                candidate = self._judge(params, float(alpha), vertices, problem)
-                table.append(candidate)
-                if best is None or candidate.score > best.score:
-                    best = candidate
-        self.cv_results_ = {
-            "params": [{**row.params, "alpha": row.alpha} for row in table],
-            "score": np.array([row.score for row in table]),
-        }
-        self.best_params_, self.best_score_ = best.params, best.score
-        self.alpha_ = best.alpha
-        self._solve(best.vertices, best.problem)
-        return self._at_samples(best.vertices.labelled, best.left_out)
 
-    def _judge(self, params, alpha, vertices, problem):
-        problem = problem.with_alpha(alpha)
-        options = self._direct_options
-        U, _ = interpolate(problem, **options)
-        labels = as_values(vertices.labels, problem.Y.shape[1])
-        part, rows = vertices.left_out_weight, vertices.labelled
-        samples = LabelledSamples(vertices.vertex[rows], labels, part)
-        left_out = leave_samples_out(problem, U, samples, **options)
-        score = self._score_of(left_out, labels, vertices.weight[rows])
-        return Candidate(params, alpha, vertices, problem, left_out, score)
+def judge(estimator, params, alpha, vertices, problem, score_of):
+    """Return the candidate of one graph and one alpha."""
+    problem = problem.with_alpha(alpha)
+    options, rows = solver_options(estimator, watched=False), vertices.labelled
+    labels = as_values(vertices.labels, problem.Y.shape[1])
+    samples = LabelledSamples(vertices.vertex[rows], labels, vertices.left_out_weight)
+    U, _ = interpolate(problem, **options)
+    left_out = leave_samples_out(problem, U, samples, **options)
+    score = score_of(left_out, labels, vertices.weight[rows])
+    return GraphCandidate(params, alpha, vertices, problem, left_out, score)
 
-    @property
-    def _fitted_alpha(self):
-        return self.alpha_
 
-    def _grid(self):
-        if self.graph_grid is None:
-            return [{}]
-        if self._precomputed:
-            raise ValueError('affinity="precomputed" has no parameters for graph_grid.')
-        known = GraphBuilder().get_params().keys()
-        points = list(ParameterGrid(self.graph_grid))
-        unknown = sorted({name for point in points for name in point} - known)
-        if unknown:
-            raise ValueError(
-                f"graph_grid has {', '.join(unknown)}, but a GraphBuilder takes "
-                f"{', '.join(sorted(known))}."
-            )
-        if not points:
-            raise ValueError("graph_grid has no candidate.")
-        return points
+def check_grid(estimator):
+    """Return the parameters of all graphs of ``graph_grid``, dicts."""
+    if estimator.graph_grid is None:
+        return [{}]
+    if estimator._precomputed:
+        raise ValueError('affinity="precomputed" has no parameters for graph_grid.')
+    known = GraphBuilder().get_params().keys()
+    points = list(ParameterGrid(estimator.graph_grid))
+    unknown = sorted({name for point in points for name in point} - known)
+    if unknown:
+        raise ValueError(
+            f"graph_grid has {', '.join(unknown)}, but a GraphBuilder takes "
+            f"{', '.join(sorted(known))}."
+        )
+    if not points:
+        raise ValueError("graph_grid has no candidate.")
+    return points
 
-    def _check_alphas(self):
-        alphas = np.asarray(self.alphas, dtype=np.float64).ravel()
-        if not len(alphas) or not (np.isfinite(alphas).all() and (alphas >= 0).all()):
-            raise ValueError(f"alphas must be non-negative finite numbers, got {self.alphas!r}.")
-        return alphas
+
+def check_alphas(alphas):
+    """Return the candidates for ``alpha`` as a list of numbers."""
+    values = np.asarray(alphas, dtype=np.float64).ravel()
+    if not len(values) or not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError(f"alphas must be non-negative finite numbers, got {alphas!r}.")
+    return values.tolist()
 
 
 class LaplacianInterpolationClassifierCV(
     EstimatorMixin,
-    InterpolationSearchMixin,
     InterpolationClassifierMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -252,7 +256,7 @@ class LaplacianInterpolationClassifierCV(
     """
 
     _parameter_constraints = {
-        **InterpolationSearchMixin._search_constraints,
+        **SEARCH_CONSTRAINTS,
         **GraphClassifierMixin._graph_constraints,
         "scoring": [StrOptions({"neg_brier_score", "accuracy", "neg_log_loss"})],
         "class_mass": [StrOptions({"prior"}), "array-like", None],
@@ -313,12 +317,7 @@ class LaplacianInterpolationClassifierCV(
         self : LaplacianInterpolationClassifierCV
             The fitted estimator.
         """
-
-        def make_problem(alpha, **params):
-            vertices, Y, _ = self._training_vertices(X, y, sample_weight, **params)
-            return vertices, Problem(vertices.W, Y, vertices.label_mass, vertices.component, alpha)
-
-        left_out = self._search(make_problem)
+        left_out = search(self, X, y, sample_weight, self._score_of)
         self.loo_distributions_ = as_distributions(left_out)
         return self
 
@@ -335,7 +334,6 @@ class LaplacianInterpolationClassifierCV(
 
 class LaplacianInterpolationRegressorCV(
     EstimatorMixin,
-    InterpolationSearchMixin,
     InterpolationRegressorMixin,
     RegressorMixin,
     BaseEstimator,
@@ -454,7 +452,7 @@ class LaplacianInterpolationRegressorCV(
     """
 
     _parameter_constraints = {
-        **InterpolationSearchMixin._search_constraints,
+        **SEARCH_CONSTRAINTS,
         **GraphMixin._graph_constraints,
         "scoring": [StrOptions({"neg_mean_squared_error", "neg_mean_absolute_error"})],
     }
@@ -510,11 +508,7 @@ class LaplacianInterpolationRegressorCV(
         self : LaplacianInterpolationRegressorCV
             The fitted estimator.
         """
-
-        def make_problem(alpha, **params):
-            return self._training_problem(X, y, sample_weight, alpha, **params)
-
-        left_out = self._search(make_problem)
+        left_out = search(self, X, y, sample_weight, self._score_of)
         scale, shift = self._unit
         self.loo_predictions_ = squeezed(shift + scale * left_out, self._ravel)
         return self

@@ -8,21 +8,16 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
-from sklearn_sl.base import EstimatorMixin, as_label_array
+from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
-from sklearn_sl.graph._vertices import _texts, check_target, label_codes, warn_of_text_mark
+from sklearn_sl.graph._vertices import propagation_codes
 from sklearn_sl.kernels._base import flush, gram, row_blocks
 from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
 
@@ -32,11 +27,7 @@ SEARCH, SEARCH_ROWS = 2e8, 4096
 
 
 class PropagationMixin:
-    """The affinities between samples, and what follows from distributions of labels.
-
-    An estimator gives the hook ``_propagate(A, labelled, Y, progress)``, which returns a
-    :class:`~sklearn_sl.graph._absorption.Solution`.
-    """
+    """The affinities between samples, and what follows from distributions of labels."""
 
     _parameter_constraints = {
         "kernel": [StrOptions({"knn", "rbf"}), callable],
@@ -52,44 +43,25 @@ class PropagationMixin:
         tags.input_tags.sparse = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit the model to labelled and unlabelled samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All samples, labelled or not.
-
-        y : array-like of shape (n_samples,)
-            Class labels; -1 marks the samples without one.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        check_target(self, y)
+    def _training_labels(self, X, y):
+        """Return the samples, which of them are labelled, and the indicators of the classes."""
         X = added_up(validate_data(self, X, accept_sparse="csr"))
-        check_consistent_length(X, y)
-        y = column_or_1d(as_label_array(y), warn=True)
-        warn_of_text_mark(y)
-        # No text equals -1: all samples with labels of text are labelled.
-        self.classes_, codes = label_codes(y, unlabelled=None if "-1" in _texts(y) else -1)
+        self.classes_, codes = propagation_codes(self, X, y)
         labelled = codes >= 0
         Y = np.zeros((len(codes), len(self.classes_)))
         Y[labelled, codes[labelled]] = 1
         self.prior_ = Y[labelled].mean(axis=0)
-        A = self._affinities(X)
-        with Progress(self, name="step", total=None) as progress:
-            solution = self._propagate(A, labelled, Y, progress)
+        return X, labelled, Y
+
+    def _keep(self, X, found):
+        """Set what follows from a solution, and warn if it has not converged."""
         self.X_ = X
-        self._set_distributions(normalised(solution.F))
-        self.residual_, self.n_iter_ = solution.residual, solution.n_iter
-        if not solution.converged:
+        self._set_distributions(found.F)
+        self.residual_, self.n_iter_ = found.residual, found.n_iter
+        if not found.converged:
             warn(
                 f"max_iter={self.max_iter} was reached without convergence: the residual is "
-                f"{solution.residual:.1e}, tol={self.tol:.1e}. Increase max_iter.",
+                f"{found.residual:.1e}, tol={self.tol:.1e}. Increase max_iter.",
                 ConvergenceWarning,
             )
         return self
@@ -371,8 +343,28 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def _propagate(self, A, labelled, Y, progress):
-        return harmonic(A, labelled, Y, self.tol, self.max_iter, progress)
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model to labelled and unlabelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All samples, labelled or not.
+
+        y : array-like of shape (n_samples,)
+            Class labels; -1 marks the samples without one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, labelled, Y = self._training_labels(X, y)
+        A = self._affinities(X)
+        with Progress(self, name="step", total=None) as progress:
+            found = harmonic(A, labelled, Y, self.tol, self.max_iter, progress)
+        return self._keep(X, found)
 
 
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
@@ -500,5 +492,25 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def _propagate(self, A, labelled, Y, progress):
-        return spreading(A, Y, self.alpha, self.tol, self.max_iter, progress)
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model to labelled and unlabelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All samples, labelled or not.
+
+        y : array-like of shape (n_samples,)
+            Class labels; -1 marks the samples without one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, _, Y = self._training_labels(X, y)
+        A = self._affinities(X)
+        with Progress(self, name="step", total=None) as progress:
+            found = spreading(A, Y, self.alpha, self.tol, self.max_iter, progress)
+        return self._keep(X, found)

@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph import _max_flow
-from sklearn_sl.graph._adjacency import as_graph
 from sklearn_sl.graph._vertices import GraphClassifierMixin
 
 # Arcs of one call: some 50 ms.

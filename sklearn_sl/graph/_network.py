@@ -5,8 +5,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_sl.graph import _elimination, _sparse_cholesky
-from sklearn_sl.graph._factor import READ, Limits, least_degree_order
+from sklearn_sl._laplacians import _sparse_cholesky
+from sklearn_sl._laplacians._factor import READ, Limits, least_degree_order
+from sklearn_sl.graph import _elimination
 from sklearn_sl.graph._sampled_elimination import SampledElimination
 
 # A network is eliminated if that takes no more work than so many steps of conjugate gradients.

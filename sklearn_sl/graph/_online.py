@@ -8,15 +8,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list, find_components
+from sklearn_sl._laplacians._conjugate_gradients import ScaledMatrix
+from sklearn_sl._laplacians._factor import Factor, Limits, pattern_within
 from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list, find_components
 from sklearn_sl.graph._build import GraphBuilder, read_samples
-from sklearn_sl.graph._descent import ScaledMatrix
-from sklearn_sl.graph._factor import Factor, Limits, pattern_within
-from sklearn_sl.graph._vertices import GraphMixin, _without_graph
+from sklearn_sl.graph._vertices import GraphMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.online.linear._linear import ClassScoresMixin
@@ -559,7 +559,7 @@ class GraphOnlinePredictor(
             return self._read_vertices(X, reset)
         vertices = self._graph_vertices(X)
         self.graph_, self.vertex_ = vertices.W, vertices.vertex
-        self._mass, self._builder = vertices.mass, _without_graph(vertices.builder)
+        self._mass, self._builder = vertices.mass, vertices.builder
         return vertices.vertex[:, None]
 
     def _read_vertices(self, X, reset):

@@ -24,10 +24,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._laplacians._adjacency import as_graph, edge_list, find_components
 from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import as_graph, edge_list, find_components
 from sklearn_sl.graph._network import Network
 from sklearn_sl.graph._resistance import check_pairs
 from sklearn_sl.graph._vertices import GraphClassifierMixin

@@ -9,10 +9,10 @@ from scipy.stats import chi2
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list, find_components
+from sklearn_sl._laplacians._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
-from sklearn_sl.graph._adjacency import as_graph, degrees, edge_list, find_components
-from sklearn_sl.graph._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01

@@ -10,13 +10,13 @@ from scipy.sparse import linalg as sparse_linalg
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._laplacians._adjacency import degrees, edge_list, find_components
+from sklearn_sl._laplacians._factor import Factor, Pattern
+from sklearn_sl._laplacians._inverse import thin
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.graph._adjacency import degrees, edge_list, find_components
-from sklearn_sl.graph._factor import Factor, Pattern
-from sklearn_sl.graph._inverse import thin
 from sklearn_sl.graph._vertices import GraphMixin
 
 # Up to this order all eigenvectors are found at once; up to the smaller one by any solver.

@@ -7,14 +7,11 @@ of weight two is the same as two samples, one of weight zero is none, and the or
 does not matter.
 """
 
-import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import config_context
-from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -24,12 +21,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_sl._laplacians._adjacency import as_graph, check_weights, find_components
 from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
-from sklearn_sl.graph._adjacency import as_graph, check_weights, find_components
-from sklearn_sl.graph._build import WEIGHTS, GraphBuilder, read_samples
+from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
+from sklearn_sl.graph._edges import WEIGHTS
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -53,7 +51,7 @@ class Vertices:
     weight : ndarray of shape (n_samples,)
         The weight of each sample.
     builder : GraphBuilder or None
-        What made the graph; None for a given one.
+        What made the graph, without the graph itself; None for a given one.
     absent : {ndarray, sparse matrix} of n_absent rows
         The samples of weight zero; of a given graph their weights to the vertices.
     reached : ndarray of shape (n_vertices,)
@@ -66,6 +64,8 @@ class Vertices:
         The labelled samples of positive weight; once labels are known.
     labels : ndarray
         Their classes as codes, or their numbers; once labels are known.
+    left_out_weight : ndarray
+        The weight that is left out with each of them; once labels are known.
     """
 
     W: sp.csr_array
@@ -79,29 +79,25 @@ class Vertices:
     label_mass: np.ndarray | None = None
     labelled: np.ndarray | None = None
     labels: np.ndarray | None = None
+    left_out_weight: np.ndarray | None = None
 
     @property
     def n_vertices(self):
         """Return the number of vertices."""
         return self.W.shape[0]
 
-    def find_reached(self, labelled):
-        """Set which vertices are in a component with a label, and the components."""
+    def set_labels(self, label_mass, labelled, labels):
+        """Set what is known of the labels, and what follows from where they are."""
+        self.label_mass, self.labelled, self.labels = label_mass, labelled, labels
         n_components, self.component = find_components(self.W)
         known = np.zeros(n_components, dtype=bool)
-        known[self.component[labelled]] = True
+        known[self.component[label_mass > 0]] = True
         self.reached = known[self.component]
-
-    @property
-    def left_out_weight(self):
-        """Return the weight that is left out with each labelled sample.
-
-        A sample of integer weight is so many samples, one of which is left out; a vertex of a
-        given graph is left out with its weight.
-        """
-        weight = self.weight[self.labelled]
+        # A sample of integer weight is so many samples, one of which is left out; a vertex of a
+        # given graph is left out with its weight.
+        weight = self.weight[labelled]
         counts = self.builder is not None and np.all(weight == np.rint(weight))
-        return np.ones(len(weight)) if counts else weight
+        self.left_out_weight = np.ones(len(weight)) if counts else weight
 
     @property
     def unreached_samples(self):
@@ -126,16 +122,30 @@ def scaled_by_mass(W, mass):
 # ---------------------------------------------------------------- labels
 
 
+def label_column(y, X):
+    """Return class labels as a vector, one for each sample and each as it was given."""
+    check_consistent_length(X, y)
+    return column_or_1d(as_label_array(y), warn=True)
+
+
+def propagation_codes(estimator, X, y):
+    """Return the classes and the :func:`label_codes` for scikit-learn's mark, the number -1."""
+    check_target(estimator, y)
+    y = label_column(y, X)
+    warn_of_text_mark(y)
+    # No text equals -1: all samples with labels of text are labelled.
+    return label_codes(y, unlabelled=None if "-1" in _texts(y) else -1)
+
+
 def label_codes(y, unlabelled):
     """Return the classes, and the number of each label's class, -1 where there is no label.
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
+    y : ndarray of shape (n_samples,)
     unlabelled : the mark of an unlabelled sample; None if there is none; "auto" is -1, unless the
         labels are -1 and 1 alone, which are two classes; a warning says so.
     """
-    y = column_or_1d(as_label_array(y), warn=True)
     check_known(y)
     marked = _marked(y, unlabelled)
     labels = read_labels(y[~marked])
@@ -256,18 +266,13 @@ class GraphMixin:
         first, kind = distinct_rows(X[present])
         vertex = np.full(X.shape[0], -1, dtype=np.intp)
         vertex[present] = kind
-        builder = self._make_builder(graph_params)
-        with config_context(skip_parameter_validation=False):  # its parameters are new here
-            builder.fit(X[present[first]])
+        if not isinstance(self.affinity, GraphBuilder):
+            own = {name: getattr(self, name) for name in ("n_neighbors", "weight", "scale")}
+            graph_params = {**own, **graph_params}
+        graph, builder = build_graph(self.affinity, X[present[first]], **graph_params)
         mass = np.bincount(kind, weights=weight[present], minlength=len(first))
-        W = scaled_by_mass(builder.graph_, mass)
+        W = scaled_by_mass(graph, mass)
         return Vertices(W, mass, vertex, weight, builder, X[vertex < 0])
-
-    def _make_builder(self, graph_params):
-        if isinstance(self.affinity, GraphBuilder):
-            return clone(self.affinity).set_params(**graph_params)
-        chosen = {name: getattr(self, name) for name in ("n_neighbors", "weight", "scale")}
-        return GraphBuilder(**{"method": "knn", **chosen, **graph_params})
 
     def _given_vertices(self, X, sample_weight):
         A = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
@@ -296,7 +301,7 @@ class GraphMixin:
         self.graph_ = vertices.W
         self.vertex_ = vertices.vertex
         self._mass, self._values = vertices.mass, values
-        self._builder = _without_graph(vertices.builder)
+        self._builder = vertices.builder
         at_samples = values[np.maximum(vertices.vertex, 0)]
         absent = vertices.vertex < 0
         if absent.any():  # these are as if they were new
@@ -350,15 +355,6 @@ def _divided_by_largest(weights):
     return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
 
 
-def _without_graph(builder):
-    """Return the builder without the graph: what ties new samples does not need it."""
-    if builder is None:
-        return None
-    builder = copy.copy(builder)
-    del builder.graph_
-    return builder
-
-
 class GraphClassifierMixin(GraphMixin):
     """Classes at the vertices of a graph: distributions of labels, also at new samples."""
 
@@ -371,8 +367,7 @@ class GraphClassifierMixin(GraphMixin):
         """
         check_target(self, y)
         vertices = self._graph_vertices(X, sample_weight, **graph_params)
-        check_consistent_length(vertices.vertex, y)
-        y = column_or_1d(as_label_array(y), warn=True)
+        y = label_column(y, vertices.vertex)
         present = np.flatnonzero(vertices.vertex >= 0)
         self.classes_, codes = label_codes(y[present], self.unlabelled)
         given = codes >= 0
@@ -383,12 +378,10 @@ class GraphClassifierMixin(GraphMixin):
             ),
             shape=(vertices.n_vertices, len(self.classes_)),
         ).toarray()
-        vertices.label_mass = totals.sum(axis=1)
-        vertices.labelled, vertices.labels = present[given], codes[given]
+        vertices.set_labels(totals.sum(axis=1), present[given], codes[given])
         labelled = vertices.label_mass > 0
         self.prior_ = self._default = totals.sum(axis=0) / totals.sum()
         Y = totals / np.where(labelled, vertices.label_mass, 1)[:, None]
-        vertices.find_reached(labelled)
         return vertices, Y, labelled
 
     def _set_distributions(self, vertices, F):

@@ -6,6 +6,7 @@ from scipy.special import ive
 from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.validation import check_array
 
+from sklearn_sl._laplacians._adjacency import as_graph, degrees, laplacian
 from sklearn_sl._rows import slices
 from sklearn_sl.kernels._base import APART
 from sklearn_sl.kernels._path_tree import Positions
@@ -77,8 +78,6 @@ class VertexKernel(StructuredKernel):
         return table[np.ix_(place, place)][:, :, None]
 
     def _adjacency(self):
-        from sklearn_sl.graph import as_graph  # graphs are no part of the other kernels
-
         return as_graph(self.graph)
 
     def _matrix(self):
@@ -131,6 +130,13 @@ def values_of(columns, left, right, apart=False):
     return table
 
 
+def laplacian_inverse(W, **options):
+    """Return a :class:`LaplacianInverse`; its compiled modules are loaded when one is needed."""
+    from sklearn_sl._laplacians._inverse import LaplacianInverse
+
+    return LaplacianInverse(W, **options)
+
+
 class LaplacianKernel(VertexKernel):
     """The pseudo-inverse ``L^+`` of the Laplacian of a graph, a kernel on its vertices.
 
@@ -173,9 +179,7 @@ class LaplacianKernel(VertexKernel):
         self.graph = graph
 
     def _make_matrix(self, W):
-        from sklearn_sl.graph._inverse import LaplacianInverse
-
-        return LaplacianInverse(W)
+        return laplacian_inverse(W)
 
 
 class RegularizedLaplacianKernel(VertexKernel):
@@ -227,10 +231,8 @@ class RegularizedLaplacianKernel(VertexKernel):
         return Hyperparameter("epsilon", "numeric", self.epsilon_bounds)
 
     def _make_matrix(self, W):
-        from sklearn_sl.graph._inverse import LaplacianInverse
-
         check_real(self, "epsilon", lambda epsilon: 0 < epsilon < np.inf, "(0, inf)")
-        return LaplacianInverse(W, shift=float(self.epsilon))
+        return laplacian_inverse(W, shift=float(self.epsilon))
 
 
 class DiffusionKernel(VertexKernel):
@@ -295,9 +297,6 @@ class Diffusion:
     """
 
     def __init__(self, W, t):
-        from sklearn_sl.graph import laplacian
-        from sklearn_sl.graph._adjacency import degrees
-
         self.W, self.t, self.laplacian, degree = W, t, laplacian(W), degrees(W)
         rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
         span = np.max(degree[rows] + degree[W.indices], initial=0.0)

@@ -25,9 +25,7 @@ from sklearn_sl.graph import (
     mst_graph,
     shortest_path_tree,
 )
-from sklearn_sl.graph._build import METHODS
-from sklearn_sl.graph._neighbors import nearest
-from sklearn_sl.graph._spanning_tree import spanning_tree
+from sklearn_sl.graph._edges import METHODS, nearest, spanning_tree
 
 
 def cloud(seed, n=60, d=3):

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from conftest import ALGEBRA
 
+from sklearn_sl._laplacians._conjugate_gradients import ScaledMatrix
 from sklearn_sl._rows import row_hashes
 from sklearn_sl.graph import (
     EigenfunctionClassifier,
@@ -31,7 +32,6 @@ from sklearn_sl.graph import (
     resistance_diameter,
     vertex_resistance,
 )
-from sklearn_sl.graph._descent import ScaledMatrix
 
 NAN = np.nan
 

@@ -18,7 +18,7 @@ from sklearn_sl.graph import (
     graph_from_edges,
     knn_graph,
 )
-from sklearn_sl.graph._grounded import GroundedSystem
+from sklearn_sl.graph._harmonic import GroundedSystem
 
 NAN = np.nan
 SOLVERS = ["lu", "cg", "consensus"]

@@ -17,25 +17,23 @@ from scipy.sparse.linalg import spilu
 from sklearn.neighbors import kneighbors_graph
 from threadpoolctl import threadpool_limits
 
-from sklearn_sl._threads import _blas_limits
-from sklearn_sl.graph import (
-    LaplacianInterpolationClassifier,
-    PLaplacianClassifier,
-    SpectralBisection,
-    _factor,
-    _ordering,
-    _sparse_cholesky,
-    _spectral,
-    graph_from_edges,
-    laplacian,
-)
-from sklearn_sl.graph._factor import (
+from sklearn_sl._laplacians import _factor, _ordering, _sparse_cholesky
+from sklearn_sl._laplacians._factor import (
     Factor,
     Limits,
     Pattern,
     TooMuchFill,
     least_degree_order,
     pattern_within,
+)
+from sklearn_sl._threads import _blas_limits
+from sklearn_sl.graph import (
+    LaplacianInterpolationClassifier,
+    PLaplacianClassifier,
+    SpectralBisection,
+    _spectral,
+    graph_from_edges,
+    laplacian,
 )
 
 

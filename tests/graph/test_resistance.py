@@ -15,9 +15,11 @@ from scipy.sparse.csgraph import shortest_path
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl import _memory
+from sklearn_sl._laplacians import _factor, _inverse
+from sklearn_sl._laplacians._conjugate_gradients import ScaledMatrix
+from sklearn_sl._laplacians._factor import Factor
+from sklearn_sl._laplacians._inverse import LaplacianInverse, settled_solution
 from sklearn_sl.graph import (
-    _factor,
-    _inverse,
     _resistance,
     as_graph,
     commute_time,
@@ -28,9 +30,6 @@ from sklearn_sl.graph import (
     resistance_diameter,
     vertex_resistance,
 )
-from sklearn_sl.graph._descent import ScaledMatrix
-from sklearn_sl.graph._factor import Factor
-from sklearn_sl.graph._inverse import LaplacianInverse, settled_solution
 
 SPIELMAN = graph_from_edges(
     [[0, 1], [0, 4], [1, 2], [1, 3], [2, 3], [3, 4]], [1.0, 1.0, 1.0, 1.0, 1.0, 2.0]

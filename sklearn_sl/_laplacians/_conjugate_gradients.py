@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl._laplacians import _sweeps
 from sklearn_sl._threads import for_each
-from sklearn_sl.graph import _sweeps
 
 # Multiplications of one compiled call, some 30 ms.
 CALL = 3e7

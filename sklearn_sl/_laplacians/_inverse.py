@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_sl._laplacians._adjacency import degrees, find_components
+from sklearn_sl._laplacians._conjugate_gradients import TINY, ScaledMatrix
+from sklearn_sl._laplacians._factor import TOO_FAR_APART, Factor, Limits, pattern_within
 from sklearn_sl._warnings import warn
-from sklearn_sl.graph._adjacency import degrees, find_components
-from sklearn_sl.graph._descent import TINY, ScaledMatrix
-from sklearn_sl.graph._factor import TOO_FAR_APART, Factor, Limits, pattern_within
 
 # Graphs with more vertices are factorised only if the factor has at most so many numbers for each
 # vertex: it has 40 in the plane, hundreds in ten dimensions.

@@ -5,10 +5,10 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl._laplacians import _sparse_cholesky as compiled
+from sklearn_sl._laplacians._ordering import QuotientGraph
 from sklearn_sl._memory import check_memory
 from sklearn_sl._threads import one_blas_thread
-from sklearn_sl.graph import _sparse_cholesky as compiled
-from sklearn_sl.graph._ordering import QuotientGraph
 
 # Blocks of columns are at most so wide.
 WIDEST = 128
