@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from sklearn_sl.graph import _ordering
+from sklearn_sl._laplacians import _ordering
 
 # Weights of the two directions of an edge may differ by rounding.
 SYMMETRY = 1e-10

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
+from sklearn_sl._laplacians import _adjacency, _ordering
+from sklearn_sl._laplacians._adjacency import find_components
 from sklearn_sl.graph import (
-    _adjacency,
-    _ordering,
     as_graph,
     connected_components,
     cut_weight,
@@ -20,7 +20,6 @@ from sklearn_sl.graph import (
     laplacian,
     ratio_cut,
 )
-from sklearn_sl.graph._adjacency import find_components
 
 # Spielman's graph of five vertices.
 FIVE = [[0, 1], [0, 4], [1, 2], [1, 3], [2, 3], [3, 4]], [1, 1, 1, 1, 1, 2]
