@@ -587,7 +587,7 @@ def test_search_for_another_left_out_sample_has_its_own_matrix(rng):
     problem = margin_problem(sign, np.full(len(sign), 1.0))
     first, second = (
         Search(part, gram, tol=TIGHT, polish=True, start=solved(part, gram).b)
-        for part in (_loo.without(problem, 0), _loo.without(problem, 1))
+        for part in (_left_out.without(problem, 0), _left_out.without(problem, 1))
     )
     first.block.choose(first.used)
     second.take_over(first)
