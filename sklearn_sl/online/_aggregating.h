@@ -39,15 +39,16 @@
        const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \
        const sl_exp_double sl_r = sl_x - sl_k * SL_LN2_HIGH - sl_k * SL_LN2_LOW;                \
        const sl_exp_double sl_e = SL_EXPM1_SERIES(sl_r) + 1.0;                                  \
-       const sl_exp_index sl_bits = (sl_exp_index)sl_e + ((sl_exp_index)sl_shifted << 52);      \
-       (sl_exp_double)(sl_bits & (sl_x > SL_EXP_SPLAT(-707.0))); })
+       const sl_exp_bits sl_bits = (sl_exp_bits)sl_e + ((sl_exp_bits)sl_shifted << 52);         \
+       (sl_exp_double)(sl_bits & (sl_exp_bits)(sl_x > SL_EXP_SPLAT(-707.0))); })
 
 /* log(x) of normal numbers x = 2^k m with sqrt(1/2) <= m < sqrt(2): k ln 2 + 2 artanh(s) with
    s = (m - 1) / (m + 1), whose series has |s| < 0.172. */
 #define SL_LOG(x)                                                                               \
-    ({ const sl_exp_index sl_i = (sl_exp_index)(x);                                             \
-       const sl_exp_index sl_e = (sl_i - SL_SPLAT_INDEX(0x3fe6a09e667f3bcdLL)) >> 52;           \
-       const sl_exp_double sl_m = (sl_exp_double)(sl_i - (sl_e << 52));                         \
+    ({ const sl_exp_bits sl_i = (sl_exp_bits)(x);                                               \
+       const sl_exp_bits sl_half = (sl_exp_bits)SL_SPLAT_INDEX(0x3fe6a09e667f3bcdLL);           \
+       const sl_exp_index sl_e = (sl_exp_index)(sl_i - sl_half) >> 52;                          \
+       const sl_exp_double sl_m = (sl_exp_double)(sl_i - ((sl_exp_bits)sl_e << 52));            \
        const sl_exp_double sl_rounder = SL_EXP_SPLAT(SL_EXP_ROUNDER);                           \
        const sl_exp_double sl_shifted = (sl_exp_double)((sl_exp_index)sl_rounder + sl_e);       \
        const sl_exp_double sl_k = sl_shifted - sl_rounder;                                      \

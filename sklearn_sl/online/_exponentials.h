@@ -28,6 +28,8 @@
 #define SL_EXP_LANES 8
 typedef double sl_exp_double __attribute__((vector_size(64), aligned(8), may_alias));
 typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_alias));
+/* Bits of doubles: sums and shifts of these may go past the sign, which is undefined for the above. */
+typedef unsigned long long sl_exp_bits __attribute__((vector_size(64), aligned(8), may_alias));
 #define SL_EXP_SPLAT(x) ((sl_exp_double){x, x, x, x, x, x, x, x})
 /* In C a vector cannot be the condition of ?:, so bits are chosen by the mask. */
 #define SL_EXP_WHERE(mask, a, b)                                                                \
@@ -66,8 +68,8 @@ typedef long long sl_exp_index __attribute__((vector_size(64), aligned(8), may_a
         /* 2**k as a product of two: k may be below the least normal exponent. */               \
         sl_exp_index whole = (sl_exp_index)shifted - (sl_exp_index)rounder + 4096;              \
         sl_exp_index half = (whole >> 1) - 2048, other = whole - 4096 - half;                   \
-        result = p * (sl_exp_double)((half + 1023) << 52)                                       \
-                 * (sl_exp_double)((other + 1023) << 52);                                       \
+        result = p * (sl_exp_double)((sl_exp_bits)(half + 1023) << 52)                          \
+                 * (sl_exp_double)((sl_exp_bits)(other + 1023) << 52);                          \
     } while (0)
 
 #define SL_DEFINE_EXP(NAME, TARGET, BOTTOM, TOP, POWER, REST)                                   \
