@@ -17,6 +17,8 @@
 #define SL_VECTOR(TYPE, SIZE) __attribute__((vector_size(SIZE), aligned(sizeof(TYPE)), may_alias))
 typedef double sl_doubles SL_VECTOR(double, 64);
 typedef long long sl_longs SL_VECTOR(long long, 64);
+/* Bits of doubles: sums and shifts of these may pass the sign, which is undefined for sl_longs. */
+typedef unsigned long long sl_bits SL_VECTOR(unsigned long long, 64);
 typedef float sl_floats SL_VECTOR(float, 32);
 #define SL_STEP 8
 #define SL_SPLAT(x) ((sl_doubles){x, x, x, x, x, x, x, x})

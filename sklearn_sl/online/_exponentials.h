@@ -60,8 +60,8 @@
         /* 2**k as a product of two: k may be below the least normal exponent. */               \
         sl_longs whole = (sl_longs)shifted - (sl_longs)rounder + 4096;                          \
         sl_longs half = (whole >> 1) - 2048, other = whole - 4096 - half;                       \
-        result = p * (sl_doubles)((half + 1023) << 52)                                          \
-                 * (sl_doubles)((other + 1023) << 52);                                          \
+        result = p * (sl_doubles)((sl_bits)(half + 1023) << 52)                                 \
+                 * (sl_doubles)((sl_bits)(other + 1023) << 52);                                 \
     } while (0)
 
 #define SL_DEFINE_EXP(NAME, TARGET, BOTTOM, TOP, POWER, REST)                                   \

@@ -35,15 +35,16 @@
        const sl_doubles sl_k = sl_shifted - sl_rounder;                                         \
        const sl_doubles sl_r = sl_x - sl_k * SL_LN2_HIGH - sl_k * SL_LN2_LOW;                   \
        const sl_doubles sl_e = SL_EXPM1_SERIES(sl_r) + 1.0;                                     \
-       const sl_longs sl_bits = (sl_longs)sl_e + ((sl_longs)sl_shifted << 52);                  \
-       (sl_doubles)(sl_bits & (sl_x > SL_SPLAT(-707.0))); })
+       const sl_bits sl_power = (sl_bits)sl_e + ((sl_bits)sl_shifted << 52);                    \
+       (sl_doubles)(sl_power & (sl_bits)(sl_x > SL_SPLAT(-707.0))); })
 
 /* log(x) of normal numbers x = 2^k m with sqrt(1/2) <= m < sqrt(2): k ln 2 + 2 artanh(s) with
    s = (m - 1) / (m + 1), whose series has |s| < 0.172. */
 #define SL_LOG(x)                                                                               \
-    ({ const sl_longs sl_i = (sl_longs)(x);                                                     \
-       const sl_longs sl_e = (sl_i - SL_SPLAT_LONG(0x3fe6a09e667f3bcdLL)) >> 52;                \
-       const sl_doubles sl_m = (sl_doubles)(sl_i - (sl_e << 52));                               \
+    ({ const sl_bits sl_i = (sl_bits)(x);                                                       \
+       const sl_bits sl_half = (sl_bits)SL_SPLAT_LONG(0x3fe6a09e667f3bcdLL);                    \
+       const sl_longs sl_e = (sl_longs)(sl_i - sl_half) >> 52;                                  \
+       const sl_doubles sl_m = (sl_doubles)(sl_i - ((sl_bits)sl_e << 52));                      \
        const sl_doubles sl_rounder = SL_SPLAT(SL_EXP_ROUNDER);                                  \
        const sl_doubles sl_shifted = (sl_doubles)((sl_longs)sl_rounder + sl_e);                 \
        const sl_doubles sl_k = sl_shifted - sl_rounder;                                         \
