@@ -41,8 +41,8 @@ class AveragingMixin:
 
     Hooks: ``_encode_targets(y, old)`` returns targets as numbers, ``_gather(X, y, weight, used,
     fit_params)`` sets ``estimator_`` and returns the training set of its copies, ``_read_query(X)``
-    samples as they take them, ``_sample_reader()`` who reads them for trees, ``_node_answers(tree)``
-    what each node of a tree answers, and ``_answers(estimator, X)`` what any other estimator does.
+    samples as they take them, ``_sample_reader()`` who reads these, ``_node_answers(estimator)``
+    what each node of a tree answers, and ``_answers(estimator, X)`` what any other one does.
     """
 
     _parameter_constraints = {
