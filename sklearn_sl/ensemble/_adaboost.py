@@ -30,7 +30,7 @@ class Bound:
 
 
 class Votes:
-    """The weighted votes of the members for the classes of some samples.
+    """The weighted votes of the base estimators for the classes of some samples.
 
     For two classes ``table`` is the weight of the votes for the second class minus that for the
     first; otherwise it has a column for each class.
@@ -41,7 +41,7 @@ class Votes:
         self.table = np.zeros(n_samples if n_classes == 2 else (n_samples, n_classes))
 
     def add(self, codes, strength):
-        """Add the votes of a member."""
+        """Add the votes of a base estimator."""
         self.total += strength
         if self.n_classes == 2:
             _rounds.vote(self.table, codes.astype(np.int8, copy=False), strength)
@@ -102,11 +102,12 @@ class Certificates:
 class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost for classification (SAMME), with certificates, on columns that are sorted once.
 
-    Round ``t`` fits a member ``h_t`` to the samples under the weights ``D_t``. Its weighted error
-    ``eps_t`` gives it the weight ``a_t = learning_rate * (log((1 - eps_t) / eps_t) + log(K - 1))``
-    for ``K`` classes; the weights of the samples that it gets wrong are multiplied by ``exp(a_t)``,
-    and the class with the largest sum of ``a_t`` wins the vote. This minimises the mean of
-    ``exp(-y f(x))`` stage by stage, where ``f = sum_t alpha_t h_t`` for two classes -1 and +1.
+    Round ``t`` fits a base estimator ``h_t`` to the samples under the weights ``D_t``. Its weighted
+    error ``eps_t`` gives it the weight ``a_t = learning_rate * (log((1 - eps_t) / eps_t) + log(K -
+    1))`` for ``K`` classes; the weights of the samples that it gets wrong are multiplied by
+    ``exp(a_t)``, and the class with the largest sum of ``a_t`` wins the vote. This minimises the
+    mean of ``exp(-y f(x))`` stage by stage, where ``f = sum_t alpha_t h_t`` for two classes -1 and
+    +1.
 
     **The factor of two.** The textbook's ``alpha_t = 1/2 log((1 - eps_t) / eps_t)`` is half of
     ``estimator_weights_``, which follow scikit-learn. Votes and normalised margins are the same.
@@ -118,16 +119,17 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     misclassified sample has at least half of the votes against it), but may exceed one.
     ``margins_`` tells how large the majority is for each sample.
 
-    **Members.** Any classifier that takes ``sample_weight``. For the trees and stumps of this
-    package the columns are sorted once and a round is one pass over them, for one split with two
-    classes about one addition per value. Ties apart, the members are those that scikit-learn finds.
+    **Base estimators.** Any classifier that takes ``sample_weight``. For the trees and stumps of
+    this package the columns are sorted once and a round is one pass over them, for one split with
+    two classes about one addition per value. Ties apart, the base estimators are those that
+    scikit-learn finds.
 
-    **When a round fails.** A perfect member, ``eps = 0``, would have infinite weight: boosting
-    stops, and the member gets a weight that outvotes all others (scikit-learn gives it 1, and
-    others may outvote it). A member no better than chance, ``eps >= 1 - 1/K``, is dropped, and
-    boosting stops, because the same weights would give the same member again; where members are
-    random, ``retries`` lets them try again. If it is the first one, a ValueError says so.
-    ``stop_reason_`` tells which of these ended the fit.
+    **When a round fails.** A perfect base estimator, ``eps = 0``, would have infinite weight:
+    boosting stops, and the base estimator gets a weight that outvotes all others (scikit-learn
+    gives it 1, and others may outvote it). A base estimator no better than chance, ``eps >= 1 -
+    1/K``, is dropped, and boosting stops, because the same weights would give the same base
+    estimator again; where base estimators are random, ``retries`` lets them try again. If it is the
+    first one, a ValueError says so. ``stop_reason_`` tells which of these ended the fit.
 
     Integer weights are exactly repeated samples, and the order of the samples does not matter: the
     weights have common units in which sums are exact.
@@ -135,22 +137,23 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     Parameters
     ----------
     estimator : estimator, default=None
-        The member to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier` with
-        one split.
+        The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier`
+        with one split.
 
     n_estimators : int, default=50
         The largest number of rounds.
 
     learning_rate : float, default=1.0
-        A factor of the members' weights. Smaller ones need more rounds.
+        A factor of the base estimators' weights. Smaller ones need more rounds.
 
     random_state : int, RandomState instance or None, default=None
-        For members that are random, and for the samples that are set aside for validation.
+        For base estimators that are random, and for the samples that are set aside for validation.
 
     early_stopping : {"validation", "bound"} or None, default=None
         "validation" sets samples aside and stops when their error has not decreased for
-        ``n_iter_no_change`` rounds; the members up to the best round are kept. "bound" stops when
-        the training bound is less than the share of every sample, so that none can be wrong.
+        ``n_iter_no_change`` rounds; the base estimators up to the best round are kept. "bound"
+        stops when the training bound is less than the share of every sample, so that none can be
+        wrong.
 
     validation_fraction : float, default=0.1
         The share of the samples that are set aside, by class.
@@ -162,23 +165,23 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         By how much the error must decrease to be progress.
 
     retries : int, default=0
-        How many members in a row may be no better than chance, before the fit ends.
+        How many base estimators in a row may be no better than chance, before the fit ends.
 
     warm_start : bool, default=False
-        Whether a fit goes on from the members that there are: then it ends as one fit of as many
-        rounds on the same samples would.
+        Whether a fit goes on from the base estimators that there are: then it ends as one fit of as
+        many rounds on the same samples would.
 
     n_jobs : int, default=None
-        The threads that share the features among them, for members of this package. None is one,
-        unless joblib has been told otherwise. The result does not depend on it.
+        The threads that share the features among them, for base estimators of this package. None is
+        one, unless joblib has been told otherwise. The result does not depend on it.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of classifiers
-        The members.
+        The base estimators.
 
     estimator_weights_ : ndarray of shape (n_rounds,)
         Their weights ``a_t``, twice the textbook's ``alpha_t``.
@@ -216,7 +219,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         Their number.
 
     feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the members' features, if they have any.
+        The mean importances of the base estimators' features, if they have any.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -291,12 +294,12 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
-        """Boost the members.
+        """Boost the base estimators.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the members take.
+            Training samples, of any kind that the base estimators take.
 
         y : array-like of shape (n_samples,)
             Classes.
@@ -336,7 +339,10 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
     def _check_state(self):
         if "n_classes_" in vars(self) and self.n_classes_ != len(self.classes_):
-            raise ValueError(f"There are {len(self.classes_)} classes, not {self.n_classes_}.")
+            raise ValueError(
+                f"n_classes_ must be {len(self.classes_)}, the number of classes_; got "
+                f"{self.n_classes_}."
+            )
 
     def _weigh(self, state, answers, strength):
         certificates = state.certificates
@@ -424,7 +430,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         y = np.asarray(y)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if not np.array_equal(self.classes_[codes], y):
-            raise ValueError("y has classes that were not there in training.")
+            raise ValueError("y must have no other classes than classes_, those of the fit.")
         *_, votes = self._staged_votes(X)
         return votes.margins(codes)
 
@@ -454,7 +460,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         """
         check_is_fitted(self)
         if (X is None) != (y is None):
-            raise ValueError("margin_cdf takes both X and y, or neither of them.")
+            raise ValueError("X and y must both be given, or both be None for the training set.")
         if X is None:
             margins, weight = self.margins_[~np.isnan(self.margins_)], self._margin_weight
         else:
@@ -486,7 +492,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         Yields
         ------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As :meth:`decision_function` with the members so far.
+            As :meth:`decision_function` with the base estimators so far.
         """
         for votes in self._staged_votes(self._prepare(X)):
             yield votes.decision()
@@ -552,7 +558,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         Yields
         ------
         proba : ndarray of shape (n_samples, n_classes)
-            As :meth:`predict_proba` with the members so far.
+            As :meth:`predict_proba` with the base estimators so far.
         """
         for decision in self.staged_decision_function(X):
             yield self._proba(decision)

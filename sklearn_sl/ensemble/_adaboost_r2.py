@@ -20,48 +20,49 @@ MEDIAN_BLOCK = 2_000_000
 class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstimator):
     """AdaBoost.R2 for regression, on columns that are sorted once.
 
-    Round ``t`` fits a member to a sample that is drawn with the weights as probabilities. With the
-    residuals ``r_i`` of all samples and their largest ``R``, the losses are ``l_i = r_i / R``
-    ("linear"), its square, or ``1 - exp(-r_i / R)`` ("exponential"), and their weighted mean
-    ``eps_t`` gives the member the weight ``a_t = learning_rate * log((1 - eps_t) / eps_t)``. The
-    weights of the samples are multiplied by ``exp(-a_t (1 - l_i))``. The prediction is the weighted
-    median of the members.
+    Round ``t`` fits a base estimator to a sample that is drawn with the weights as probabilities.
+    With the residuals ``r_i`` of all samples and their largest ``R``, the losses are ``l_i = r_i /
+    R`` ("linear"), its square, or ``1 - exp(-r_i / R)`` ("exponential"), and their weighted mean
+    ``eps_t`` gives the base estimator the weight ``a_t = learning_rate * log((1 - eps_t) /
+    eps_t)``. The weights of the samples are multiplied by ``exp(-a_t (1 - l_i))``. The prediction
+    is the weighted median of the base estimators.
 
-    A member without a residual ends the fit, with a weight that outweighs all others; so does one
-    of ``eps_t >= 1/2``, which is dropped unless it is the only one. ``stop_reason_`` tells.
+    A base estimator without a residual ends the fit, with a weight that outweighs all others; so
+    does one of ``eps_t >= 1/2``, which is dropped unless it is the only one. ``stop_reason_``
+    tells.
 
     **The draws.** With ``bootstrap="content"``, the default, the samples are put into an order that
     follows from their values before they are drawn, so that integer weights are exactly repeated
     samples and the order of the samples does not matter; the number of draws is the sum of the
     weights if they are integers, otherwise the number of samples. ``bootstrap="rows"`` draws from
     the samples in their given order, one draw for each: with the same ``random_state`` these are
-    the draws of :class:`sklearn.ensemble.AdaBoostRegressor`, and ties apart the same members.
-    ``bootstrap=False`` draws nothing and fits the members with the weights.
+    the draws of :class:`sklearn.ensemble.AdaBoostRegressor`, and ties apart the same base
+    estimators. ``bootstrap=False`` draws nothing and fits the base estimators with the weights.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        The member to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor` of depth
-        three.
+        The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor`
+        of depth three.
 
     n_estimators : int, default=50
         The largest number of rounds.
 
     learning_rate : float, default=1.0
-        A factor of the members' weights. Smaller ones need more rounds.
+        A factor of the base estimators' weights. Smaller ones need more rounds.
 
     loss : {"linear", "square", "exponential"}, default="linear"
         The loss of a residual.
 
     random_state : int, RandomState instance or None, default=None
-        For the draws, for members that are random, and for the samples that are set aside.
+        For the draws, for base estimators that are random, and for the samples that are set aside.
 
     bootstrap : {"content", "rows"} or False, default="content"
-        How samples are drawn for a member.
+        How samples are drawn for a base estimator.
 
     early_stopping : {"validation"} or None, default=None
         "validation" sets samples aside and stops when their mean squared error has not decreased
-        for ``n_iter_no_change`` rounds; the members up to the best round are kept.
+        for ``n_iter_no_change`` rounds; the base estimators up to the best round are kept.
 
     validation_fraction : float, default=0.1
         The share of the samples that are set aside.
@@ -73,11 +74,11 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         By how much the error must decrease to be progress.
 
     retries : int, default=0
-        How many members in a row may have ``eps_t >= 1/2``, before the fit ends.
+        How many base estimators in a row may have ``eps_t >= 1/2``, before the fit ends.
 
     warm_start : bool, default=False
-        Whether a fit goes on from the members that there are: then it ends as one fit of as many
-        rounds on the same samples would.
+        Whether a fit goes on from the base estimators that there are: then it ends as one fit of as
+        many rounds on the same samples would.
 
     n_jobs : int, default=None
         The threads that grow a tree of this package. None is one, unless joblib has been told
@@ -86,10 +87,10 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of regressors
-        The members.
+        The base estimators.
 
     estimator_weights_ : ndarray of shape (n_rounds,)
         Their weights ``a_t``.
@@ -104,7 +105,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         "n_estimators", "perfect", "weak", "validation" or "callback".
 
     feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the members' features, if they have any.
+        The mean importances of the base estimators' features, if they have any.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -175,12 +176,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
-        """Boost the members.
+        """Boost the base estimators.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the members take.
+            Training samples, of any kind that the base estimators take.
 
         y : array-like of shape (n_samples,)
             Targets.
@@ -264,7 +265,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         Yields
         ------
         y : ndarray of shape (n_samples,)
-            Weighted medians of the members so far.
+            Weighted medians of the base estimators so far.
         """
         table = self._table(X)
         for last in range(1, len(self.estimators_) + 1):
@@ -281,12 +282,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Weighted medians of what the members predict.
+            Weighted medians of what the base estimators predict.
         """
         return weighted_median(self._table(X), self.estimator_weights_)
 
     def _table(self, X):
-        """Return what the members predict, a column for each."""
+        """Return what the base estimators predict, a column for each."""
         X = self._prepare(X)
         return np.stack([predicted_numbers(estimator, X) for estimator in self.estimators_], axis=1)
 

@@ -43,7 +43,8 @@ class AveragedClassesMixin:
                 map(np.array_equal, before, self._class_names)
             ):
                 raise ValueError(
-                    "warm_start needs the same classes as before: the members know no others."
+                    "y must have the same classes as in the previous fit when warm_start=True: set "
+                    "warm_start=False to fit anew."
                 )
 
     @property
@@ -52,26 +53,26 @@ class AveragedClassesMixin:
         ends = np.cumsum([len(names) for names in self._class_names])
         return [slice(end - len(names), end) for end, names in zip(ends, self._class_names)]
 
-    def _node_answers(self, member):
-        tree = member.tree_
+    def _node_answers(self, estimator):
+        tree = estimator.tree_
         if self.voting == "average":
             parts = [tree.value[:, output, :n] for output, n in enumerate(tree.n_classes)]
         else:
-            labels = node_labels(tree, member._cost)
+            labels = node_labels(tree, estimator._cost)
             parts = [np.eye(n)[label] for n, label in zip(tree.n_classes, labels.T)]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
 
-    def _answers(self, member, X, predict=None, predict_proba=None):
-        """Return the shares of the classes, of a member that may not know all of them."""
+    def _answers(self, estimator, X, predict=None, predict_proba=None):
+        """Return the shares of the classes, of a base estimator that may not know all of them."""
         n_classes = self.n_classes_
-        if self.voting == "average" and hasattr(member, "predict_proba"):
-            shares = member.predict_proba(X, **(predict_proba or {}))
+        if self.voting == "average" and hasattr(estimator, "predict_proba"):
+            shares = estimator.predict_proba(X, **(predict_proba or {}))
             if shares.shape[1] == n_classes:
                 return shares
             answers = np.zeros((len(shares), n_classes))
-            answers[:, member.classes_.astype(np.intp)] = shares
+            answers[:, estimator.classes_.astype(np.intp)] = shares
             return answers
-        codes = np.asarray(member.predict(X, **(predict or {}))).astype(np.intp)
+        codes = np.asarray(estimator.predict(X, **(predict or {}))).astype(np.intp)
         return np.eye(n_classes)[codes]
 
     def _decode(self, codes):
@@ -85,7 +86,9 @@ class AveragedClassesMixin:
         y = np.asarray(y)
         table = as_columns(y)
         if table.shape[1] != len(self._class_names):
-            raise ValueError(f"y must have {len(self._class_names)} outputs, as in the fit.")
+            raise ValueError(
+                f"y must have {len(self._class_names)} outputs, as in fit; got {table.shape[1]}."
+            )
         codes = np.empty(table.shape, dtype=np.intp)
         for output, (names, column) in enumerate(zip(self._class_names, table.T)):
             place = np.minimum(np.searchsorted(names, column), len(names) - 1)
@@ -128,11 +131,11 @@ class AveragedTargetsMixin:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
-    def _node_answers(self, member):
-        return member.tree_.value[:, :, 0]
+    def _node_answers(self, estimator):
+        return estimator.tree_.value[:, :, 0]
 
-    def _answers(self, member, X, predict=None):
-        answers = np.asarray(member.predict(X, **(predict or {})), dtype=np.float64)
+    def _answers(self, estimator, X, predict=None):
+        answers = np.asarray(estimator.predict(X, **(predict or {})), dtype=np.float64)
         return as_columns(answers)
 
     def _labels(self, answers):

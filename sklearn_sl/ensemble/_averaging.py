@@ -1,4 +1,4 @@
-"""What bagging and forests share: members that are fitted to resampled rows, and averaged."""
+"""What bagging and forests share: estimators fitted to resampled rows, and averaged."""
 
 from numbers import Integral
 
@@ -34,16 +34,15 @@ OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_cu
 
 
 class AveragingMixin:
-    """Members fitted to resampled rows, whose answers are averaged.
+    """Base estimators fitted to resampled rows, whose answers are averaged.
 
-    An answer of a member to a sample is a row of numbers: the targets, or the shares of the
+    An answer of a base estimator to a sample is a row of numbers: the targets, or the shares of the
     classes, one output after the other.
 
     Hooks: ``_encode_targets(y, old)`` returns targets as numbers, ``_gather(X, y, weight, used,
     fit_params)`` sets ``estimator_`` and returns the training set of its copies, ``_read_query(X)``
-    samples as they take them, ``_sample_reader()`` who reads them for trees,
-    ``_node_answers(tree)`` what each node of a tree answers, and ``_answers(estimator, X)`` what
-    any other estimator does.
+    samples as they take them, ``_sample_reader()`` who reads these, ``_node_answers(estimator)``
+    what each node of a tree answers, and ``_answers(estimator, X)`` what any other one does.
     """
 
     _parameter_constraints = {
@@ -56,38 +55,41 @@ class AveragingMixin:
         "oob_score": ["boolean", callable, StrOptions(set(get_scorer_names()))],
     }
 
-    # ------------------------------------------------------------ a list of members
+    # ------------------------------------------------------------ a list of base estimators
 
     def __len__(self):
-        """Return the number of members."""
+        """Return the number of base estimators."""
         return len(self.estimators_)
 
     def __getitem__(self, index):
-        """Return a member."""
+        """Return a base estimator."""
         return self.estimators_[index]
 
     def __iter__(self):
-        """Return an iterator over the members."""
+        """Return an iterator over the base estimators."""
         return iter(self.estimators_)
 
     def __getstate__(self):
-        # What follows from the members is left out.
+        # What follows from the base estimators is left out.
         return {name: v for name, v in super().__getstate__().items() if name != "_packed"}
 
     def _check_state(self):
         if "estimators_" not in vars(self):
             return
         if not hasattr(self, "estimators_features_"):
-            n_features = {member.n_features_in_ for member in self.estimators_}
+            n_features = {estimator.n_features_in_ for estimator in self.estimators_}
             if n_features != {self.n_features_in_}:
-                raise ValueError(f"Members know {n_features} features, not {self.n_features_in_}.")
-        # This fails if members do not go together.
+                raise ValueError(
+                    f"estimators_ were fitted on {n_features} features, but n_features_in_ is "
+                    f"{self.n_features_in_}."
+                )
+        # This fails if base estimators do not go together.
         self._packed = self._pack()
 
     # ------------------------------------------------------------ fitting
 
     def _fit_resampled(self, X, y, sample_weight, oob_groups, fit_params=None):
-        """Fit the members, those that are missing if there are some, and the rest."""
+        """Fit the base estimators, those that are missing if there are some, and the rest."""
         old = self._begin()
         groups = None if oob_groups is None else read_groups(oob_groups, y)
         X, y, weight, used = self._remove_weightless(X, y, sample_weight)
@@ -108,11 +110,11 @@ class AveragingMixin:
             check_out_of_bag(self, resampling, y)
         seeds = self._draw_seeds(old)
         columns = self._draw_columns(seeds)
-        members = self._grow(group, resampling, seeds, columns) if len(seeds) else []
-        self.estimators_ = old.get("estimators_", []) + members
-        self._seeds = np.append(old.get("_seeds", []), seeds[: len(members)]).astype(np.int64)
-        self._resamplings = old.get("_resamplings", []) + [resampling] * len(members)
-        self._keep_columns(old, columns[: len(members)])
+        estimators = self._grow(group, resampling, seeds, columns) if len(seeds) else []
+        self.estimators_ = old.get("estimators_", []) + estimators
+        self._seeds = np.append(old.get("_seeds", []), seeds[: len(estimators)]).astype(np.int64)
+        self._resamplings = old.get("_resamplings", []) + [resampling] * len(estimators)
+        self._keep_columns(old, columns[: len(estimators)])
         self._packed = self._pack()
         if self.oob_score:
             set_out_of_bag(self, resampling, group.X, y)
@@ -144,7 +146,8 @@ class AveragingMixin:
             )
         if n_more == 0:
             warn(
-                "Warm-start fitting without increasing n_estimators does not fit new members.",
+                "Warm-start fitting without increasing n_estimators does not fit new base "
+                "estimators.",
             )
         return old
 
@@ -169,19 +172,23 @@ class AveragingMixin:
         return [None if names is None else names.tolist() for names in reader.categories_]
 
     def _check_features(self, old):
-        """Complain of other features than those that earlier members know."""
+        """Complain of other features than those that earlier base estimators know."""
         if old and old["n_features_in_"] != self.n_features_in_:
             raise ValueError(
-                f"warm_start needs as many features as before, {old['n_features_in_']}, got "
-                f"{self.n_features_in_}."
+                f"X has {self.n_features_in_} features, but the previous fit had "
+                f"{old['n_features_in_']}: set warm_start=False to fit anew."
             )
         if old and old["categories"] != self._known_categories():
-            raise ValueError("warm_start needs the same categories as before.")
+            raise ValueError(
+                "X must have the same categories as in the previous fit when warm_start=True: set "
+                "warm_start=False to fit anew."
+            )
 
     def _draw_seeds(self, old):
-        """Return the seeds of the members to be fitted.
+        """Return the seeds of the base estimators to be fitted.
 
-        They are drawn one after the other, so that those of more members begin with those of less.
+        They are drawn one after the other, so that those of more base estimators begin with those
+        of less.
         """
         n_old = len(old.get("estimators_", []))
         rng = check_random_state(self.random_state)
@@ -190,38 +197,38 @@ class AveragingMixin:
         return rng.randint(MAX_SEED, size=self.n_estimators - n_old)
 
     def _draw_columns(self, seeds):
-        """Return the features of members."""
+        """Return the features of base estimators."""
         return [np.arange(self.n_features_in_)] * len(seeds)
 
     def _keep_columns(self, old, columns):
-        """Remember the features of new members."""
+        """Remember the features of new base estimators."""
 
-    def _member_columns(self):
-        """Return the features of all members."""
+    def _estimator_columns(self):
+        """Return the features of all base estimators."""
         return self._draw_columns(self.estimators_)
 
     def _grow(self, group, resampling, seeds, columns):
-        """Return fitted members, as many as the callbacks want."""
-        members, growing = [], group.fit(resampling, seeds, columns)
+        """Return fitted base estimators, as many as the callbacks want."""
+        estimators, growing = [], group.fit(resampling, seeds, columns)
         with Progress(self, name="member", total=len(seeds)) as progress:
             try:
-                while len(members) < len(seeds) and not progress.stop:
-                    with progress.step({"n_members": len(members) + 1}):
-                        members.append(next(growing))
-                if len(members) == len(seeds):
+                while len(estimators) < len(seeds) and not progress.stop:
+                    with progress.step({"n_members": len(estimators) + 1}):
+                        estimators.append(next(growing))
+                if len(estimators) == len(seeds):
                     next(growing, None)  # lets it tell that it is done
             finally:
                 growing.close()
-        return members
+        return estimators
 
     def _pack(self):
-        """Return the trees packed for predictions; None if members are of another kind."""
+        """Return the trees packed for predictions; None if base estimators are of another kind."""
         if not all(map(is_tree, self.estimators_)):
             return None
         return PackedTrees(
-            [member.tree_ for member in self.estimators_],
-            [self._node_answers(member) for member in self.estimators_],
-            self._member_columns(),
+            [estimator.tree_ for estimator in self.estimators_],
+            [self._node_answers(estimator) for estimator in self.estimators_],
+            self._estimator_columns(),
             kind=getattr(self, "voting", None),
         )
 
@@ -229,7 +236,7 @@ class AveragingMixin:
 
     @property
     def estimators_samples_(self):
-        """The rows that each member drew, as often as it did; made anew at each call."""
+        """The rows that each base estimator drew, as often as it did; made anew at each call."""
         check_is_fitted(self)
         drawn = []
         for seed, resampling in zip(self._seeds, self._resamplings):
@@ -238,9 +245,10 @@ class AveragingMixin:
         return drawn
 
     def _mean_answers(self, X, **params):
-        """Return the mean of the members' answers to samples as the members take them.
+        """Return the mean of the base estimators' answers to samples as they take them.
 
-        The sum is over the members in their order, so that it is the same for any ``n_jobs``.
+        The sum is over the base estimators in their order, so that it is the same for any
+        ``n_jobs``.
         """
         packed = self._current_pack()
         if packed is not None:
@@ -250,82 +258,84 @@ class AveragingMixin:
             narrator.end(len(self.estimators_))
             return total / len(self.estimators_)
 
-        def answers(member, columns):
-            return self._answers(member, features_of(X, columns), **params)
+        def answers(estimator, columns):
+            return self._answers(estimator, features_of(X, columns), **params)
 
         return sum(self._ask(answers)) / len(self.estimators_)
 
     def _current_pack(self):
-        """Return the packed trees, packed again if somebody changed the list of members."""
+        """Return the packed trees, packed again if somebody changed the list of base estimators."""
         if self._packed is None:
             return None
-        trees = [getattr(member, "tree_", None) for member in self.estimators_]
+        trees = [getattr(estimator, "tree_", None) for estimator in self.estimators_]
         if self._packed.packs(trees, getattr(self, "voting", None)):
             return self._packed
         return self._pack()
 
     def _ask(self, question):
-        """Yield ``question(member, columns)`` of all members."""
+        """Yield ``question(estimator, columns)`` of all base estimators."""
         return in_turn(
             question,
-            zip(self.estimators_, self._member_columns()),
+            zip(self.estimators_, self._estimator_columns()),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            require="sharedmem",  # members need not travel to other processes and back
+            require="sharedmem",  # base estimators need not travel to other processes and back
         )
 
     # ------------------------------------------------------------ out of bag
 
     def choose_n_estimators(self, rule="1se"):
-        """Return how many members suffice, by the out-of-bag losses of the first ones.
+        """Return how many base estimators suffice, by the out-of-bag losses of the first ones.
 
         Parameters
         ----------
         rule : {"1se", "min"}, default="1se"
-            "min" is the smallest number of members of the least loss, "1se" the smallest number
-            whose loss is at most one standard error above the least.
+            "min" is the smallest number of base estimators of the least loss, "1se" the smallest
+            number whose loss is at most one standard error above the least.
 
         Returns
         -------
         n_estimators : int
-            The number of members, for :meth:`truncate`.
+            The number of base estimators, for :meth:`truncate`.
         """
         check_is_fitted(self)
         if rule not in ("1se", "min"):
             raise ValueError(f'rule must be "1se" or "min", got {rule!r}.')
         if not hasattr(self, "oob_curve_"):
-            raise ValueError("choose_n_estimators needs a fit with oob_score.")
+            raise ValueError("choose_n_estimators needs oob_curve_: fit with oob_score=True.")
         curve = self.oob_curve_
         if np.all(np.isnan(curve.loss)):
-            raise ValueError("No row is out of bag.")
+            raise ValueError(
+                "oob_curve_ has no loss, because no row is out of bag: use more estimators."
+            )
         best = int(np.nanargmin(curve.loss))
         limit = curve.loss[best] + (curve.standard_error[best] if rule == "1se" else 0.0)
         return int(curve.n_estimators[np.flatnonzero(curve.loss <= limit)[0]])
 
     def truncate(self, n_estimators):
-        """Return the ensemble of the first members, without fitting anything.
+        """Return the ensemble of the first base estimators, without fitting anything.
 
         Parameters
         ----------
         n_estimators : int
-            The number of members to keep.
+            The number of base estimators to keep.
 
         Returns
         -------
         ensemble : estimator
-            A new fitted ensemble, which shares its members with this one; this one stays as it
-            is. It has the beginning of ``oob_curve_``, but neither ``oob_score_`` nor the
-            out-of-bag answers, which are those of all members.
+            A new fitted ensemble, which shares its base estimators with this one; this one stays as
+            it is. It has the beginning of ``oob_curve_``, but neither ``oob_score_`` nor the
+            out-of-bag answers, which are those of all base estimators.
         """
         check_is_fitted(self)
-        n_members = len(self.estimators_)
-        if not isinstance(n_estimators, Integral) or not 1 <= n_estimators <= n_members:
+        n_fitted = len(self.estimators_)
+        if not isinstance(n_estimators, Integral) or not 1 <= n_estimators <= n_fitted:
             raise ValueError(
-                f"n_estimators must be an integer from 1 to {n_members}, got {n_estimators!r}."
+                f"n_estimators must be an int in [1, {n_fitted}], got {n_estimators!r}."
             )
         shorter = clone(self).set_params(n_estimators=int(n_estimators))
         fitted = {name: value for name, value in vars(self).items() if name not in vars(shorter)}
-        if n_estimators < n_members:
+        if n_estimators < n_fitted:
             for name in OUT_OF_BAG[:-1]:
                 fitted.pop(name, None)
         for name in ("estimators_", "estimators_features_", "_seeds", "_resamplings"):
@@ -342,13 +352,13 @@ class AveragingMixin:
     def oob_permutation_importance(
         self, X, y, sample_weight=None, *, oob_groups=None, n_repeats=1, random_state=None
     ):
-        """Return by how much the members err more if a feature is permuted.
+        """Return by how much the base estimators err more if a feature is permuted.
 
-        The values of a feature are permuted among the rows that are out of bag for a member;
-        Breiman's importance is the increase of the member's loss on them, the share of wrong
-        classes or the mean squared error, averaged over the members [1]_. Unlike the impurity
-        importance it does not favour features with many values, because it is measured on rows
-        that the member has not seen; and it costs no further fit.
+        The values of a feature are permuted among the rows that are out of bag for a base
+        estimator; Breiman's importance is the increase of the base estimator's loss on them, the
+        share of wrong classes or the mean squared error, averaged over the base estimators [1]_.
+        Unlike the impurity importance it does not favour features with many values, because it is
+        measured on rows that the base estimator has not seen; and it costs no further fit.
 
         Parameters
         ----------
@@ -365,7 +375,7 @@ class AveragingMixin:
             The groups of the samples, as in :meth:`fit`.
 
         n_repeats : int, default=1
-            The number of permutations of each feature for each member.
+            The number of permutations of each feature for each base estimator.
 
         random_state : int, RandomState instance or None, default=None
             The seed of the permutations.
@@ -373,8 +383,9 @@ class AveragingMixin:
         Returns
         -------
         result : :class:`~sklearn.utils.Bunch`
-            ``importances`` of shape (n_features, n_estimators), NaN for a member that has no rows
-            out of bag, ``importances_mean`` and ``importances_std`` over the members.
+            ``importances`` of shape (n_features, n_estimators), NaN for a base estimator that has
+            no rows out of bag, ``importances_mean`` and ``importances_std`` over the base
+            estimators.
 
         References
         ----------

@@ -29,12 +29,12 @@ from sklearn_sl.ensemble._resampling import draw_features
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._training_set import read_samples
 
-# As scikit-learn does: the members themselves look at the values.
+# As scikit-learn does: the base estimators themselves look at the values.
 ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}
 
 
 class BaggingMixin(AveragingMixin):
-    """Members of any kind, on some rows and some features."""
+    """Base estimators of any kind, on some rows and some features."""
 
     _parameter_constraints = {
         **AveragingMixin._parameter_constraints,
@@ -55,19 +55,19 @@ class BaggingMixin(AveragingMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        member = get_tags(self._get_estimator())
-        tags.input_tags.sparse = member.input_tags.sparse
-        tags.input_tags.allow_nan = member.input_tags.allow_nan
-        tags.input_tags.positive_only = member.input_tags.positive_only
-        tags.target_tags.positive_only = member.target_tags.positive_only
+        estimator = get_tags(self._get_estimator())
+        tags.input_tags.sparse = estimator.input_tags.sparse
+        tags.input_tags.allow_nan = estimator.input_tags.allow_nan
+        tags.input_tags.positive_only = estimator.input_tags.positive_only
+        tags.target_tags.positive_only = estimator.target_tags.positive_only
         return tags
 
     def _get_estimator(self):
-        """Return what the members are clones of, as the user gave it or the default."""
+        """Return what the base estimators are clones of, as the user gave it or the default."""
         return self._tree_class() if self.estimator is None else self.estimator
 
     def _route(self, method, params):
-        """Return the parameters that the members ask for."""
+        """Return the parameters that the base estimators ask for."""
         if params and not sklearn.get_config()["enable_metadata_routing"]:
             raise ValueError(
                 f"Passing extra keyword arguments to {type(self).__name__}.{method} is only "
@@ -79,7 +79,7 @@ class BaggingMixin(AveragingMixin):
         return process_routing(self, method, **params)
 
     def get_metadata_routing(self):
-        """Return which metadata goes to the members, and which to the ensemble itself.
+        """Return which metadata goes to the base estimators, and which to the ensemble itself.
 
         The ensemble itself takes part if it was asked to, as by ``set_fit_request``.
 
@@ -93,9 +93,9 @@ class BaggingMixin(AveragingMixin):
         asked = [*own.fit.requests.values(), *own.score.requests.values()]
         if any(request is not None for request in asked):
             router.add_self_request(own)
-        member = self._get_estimator()
-        proba = "predict_proba" if hasattr(member, "predict_proba") else "predict"
-        log_proba = "predict_log_proba" if hasattr(member, "predict_log_proba") else proba
+        estimator = self._get_estimator()
+        proba = "predict_proba" if hasattr(estimator, "predict_proba") else "predict"
+        log_proba = "predict_log_proba" if hasattr(estimator, "predict_log_proba") else proba
         mapping = (
             MethodMapping()
             .add(caller="fit", callee="fit")
@@ -104,7 +104,7 @@ class BaggingMixin(AveragingMixin):
             .add(caller="predict_proba", callee=proba)
             .add(caller="predict_log_proba", callee=log_proba)
         )
-        return router.add(estimator=member, method_mapping=mapping)
+        return router.add(estimator=estimator, method_mapping=mapping)
 
     def _gather(self, X, y, weight, used, fit_params):
         self.estimator_ = clone(self._get_estimator())
@@ -126,7 +126,7 @@ class BaggingMixin(AveragingMixin):
         return group
 
     def _count_features(self):
-        """Return the number of features of a member."""
+        """Return the number of features of a base estimator."""
         if not isinstance(self.max_features, Integral):
             return max(1, int(self.max_features * self.n_features_in_))
         if self.max_features > self.n_features_in_:
@@ -146,7 +146,7 @@ class BaggingMixin(AveragingMixin):
     def _keep_columns(self, old, columns):
         self.estimators_features_ = old.get("estimators_features_", []) + columns
 
-    def _member_columns(self):
+    def _estimator_columns(self):
         return self.estimators_features_
 
     def _sample_reader(self):
@@ -160,23 +160,23 @@ class BaggingMixin(AveragingMixin):
         return numbers
 
 
-def _members_decide(ensemble):
-    """Return whether the members have a decision function, or raise."""
-    members = getattr(ensemble, "estimators_", None) or [ensemble._get_estimator()]
-    members[0].decision_function  # noqa: B018  (raises with the name of the member)
+def _estimators_decide(ensemble):
+    """Return whether the base estimators have a decision function, or raise."""
+    estimators = getattr(ensemble, "estimators_", None) or [ensemble._get_estimator()]
+    estimators[0].decision_function  # noqa: B018  (raises with the name of the base estimator)
     return True
 
 
 class BaggingClassifier(
     EstimatorMixin, AveragedClassesMixin, BaggingMixin, ClassifierMixin, BaseEstimator
 ):
-    """Bagging of classifiers: the mean of members that are fitted to resampled rows.
+    """Bagging of classifiers: the mean of base estimators that are fitted to resampled rows.
 
-    Each of ``T`` members ``h_t`` is fitted to rows that are drawn from the training set, by default
-    as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of the
-    features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
-    probabilities of the classes, or with ``voting="vote"`` the shares of
-    the votes, which varies less than a member does.
+    Each of ``T`` base estimators ``h_t`` is fitted to rows that are drawn from the training set, by
+    default as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of
+    the features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
+    probabilities of the classes, or with ``voting="vote"`` the shares of the votes, which varies
+    less than a base estimator does.
 
     Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
     their places: integer weights are repetitions, and the order of the rows does not matter,
@@ -189,43 +189,44 @@ class BaggingClassifier(
     - Trees of this package, the default, share one sort of the training set and are grown by
       threads; they may have categories and missing values. Any other estimator is fitted by
       joblib, in the backend of the user.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
-      which scikit-learn ignores.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the base estimators get the
+      weights, which scikit-learn ignores.
     - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
       can keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
     estimator : object, default=None
-        What the members are clones of; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier`.
-        An estimator without ``sample_weight`` is fitted to the rows themselves.
+        What the base estimators are clones of; None is a
+        :class:`~sklearn_sl.tree.DecisionTreeClassifier`. An estimator without ``sample_weight`` is
+        fitted to the rows themselves.
 
     n_estimators : int, default=10
-        The number of members.
+        The number of base estimators.
 
     max_samples : int or float, default=None
-        The number of draws of a member, or their share of the size of the training set; None is
-        all of it. The size is the sum of the weights if they are integers, and the number of rows
-        of positive weight otherwise.
+        The number of draws of a base estimator, or their share of the size of the training set;
+        None is all of it. The size is the sum of the weights if they are integers, and the number
+        of rows of positive weight otherwise.
 
     max_features : int or float, default=1.0
-        The number of features of a member, or their share of all.
+        The number of features of a base estimator, or their share of all.
 
     bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if
-        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
+        leaves rows out; otherwise every base estimator gets all rows, with their weights.
 
     bootstrap_features : bool, default=False
         Whether features are drawn with replacement.
 
     oob_score : bool, callable or str, default=False
-        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
-        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
-        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no member
-        are left out, with a warning.
+        Whether to judge the ensemble by the rows that its base estimators did not draw. A callable
+        is a metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no base
+        estimator are left out, with a warning.
 
     warm_start : bool, default=False
-        Add members to those of the last fit. With an integer ``random_state`` and the same
+        Add base estimators to those of the last fit. With an integer ``random_state`` and the same
         training set the ensemble is the one that a single fit would have given.
 
     n_jobs : int, default=None
@@ -233,28 +234,28 @@ class BaggingClassifier(
         1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
 
     random_state : int, RandomState instance or None, default=None
-        The seed of all draws, and of the members' own.
+        The seed of all draws, and of the base estimators' own.
 
     verbose : int, default=0
         How much to print of the progress.
 
     voting : {"average", "vote"}, default="average"
-        What ``predict_proba`` is the mean of: the probabilities that the members give, or ones for
-        the classes that they predict. A member without probabilities always votes.
+        What ``predict_proba`` is the mean of: the probabilities that the base estimators give, or
+        ones for the classes that they predict. A base estimator without probabilities always votes.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of estimators
-        The fitted members, whose classes are the places in ``classes_``.
+        The fitted base estimators, whose classes are the places in ``classes_``.
 
     estimators_samples_ : list of ndarray
-        The rows that each member drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; made anew at each call.
 
     estimators_features_ : list of ndarray
-        The features of each member.
+        The features of each base estimator.
 
     classes_ : ndarray of shape (n_classes,)
         The classes.
@@ -267,15 +268,15 @@ class BaggingClassifier(
         callable; only with ``oob_score``.
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        The means of the answers of the members for which a row is out of bag, for a row of integer
-        weight over its copies; NaN for a row that all members drew, and for a row of weight zero;
-        only with ``oob_score``.
+        The means of the answers of the base estimators for which a row is out of bag, for a row of
+        integer weight over its copies; NaN for a row that all base estimators drew, and for a row
+        of weight zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
-        What the first ``n_estimators`` members would have given, for each number of them: arrays
-        ``n_estimators``, ``loss`` (the misclassification rate), its
-        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
-        one of them at least; only with ``oob_score``.
+        What the first ``n_estimators`` base estimators would have given, for each number of them:
+        arrays ``n_estimators``, ``loss`` (the misclassification rate), its ``standard_error``, and
+        ``coverage``, the share of the training set that is out of bag for one of them at least;
+        only with ``oob_score``.
 
     n_features_in_ : int
         Number of features seen during :term:`fit`.
@@ -349,12 +350,12 @@ class BaggingClassifier(
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
-        """Fit the members.
+        """Fit the base estimators.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples; sparse ones if the members take them.
+            Training samples; sparse ones if the base estimators take them.
 
         y : array-like of shape (n_samples,)
             Targets; a regressor may have several, of shape (n_samples, n_outputs).
@@ -365,12 +366,12 @@ class BaggingClassifier(
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
+            out of bag for a base estimator only if it drew no sample of its group.
+            "duplicates" are groups of samples with equal features, whatever their targets. By
+            default every sample, and every copy of it, is out of bag for itself.
 
         **fit_params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
@@ -389,7 +390,7 @@ class BaggingClassifier(
             Samples.
 
         **params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
@@ -399,7 +400,7 @@ class BaggingClassifier(
         return self._labels(self._shares(X, "predict", params))
 
     def predict_proba(self, X, **params):
-        """Return the shares of the classes, averaged over the members.
+        """Return the shares of the classes, averaged over the base estimators.
 
         Parameters
         ----------
@@ -407,13 +408,13 @@ class BaggingClassifier(
             Samples.
 
         **params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
-            The means of the probabilities that the members give, or with ``voting="vote"``, and if
-            they give none, the shares of the members that predict each class.
+            The means of the probabilities that the base estimators give, or with ``voting="vote"``,
+            and if they give none, the shares of the base estimators that predict each class.
         """
         return self._shares(X, "predict_proba", params)
 
@@ -435,7 +436,7 @@ class BaggingClassifier(
             Samples.
 
         **params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
@@ -455,10 +456,10 @@ class BaggingClassifier(
                 return np.log(shares)
         X, known = self._read_query(X), routed.get("predict_log_proba") or {}
 
-        def log_shares(member, columns):
-            part = member.predict_log_proba(features_of(X, columns), **known)
+        def log_shares(estimator, columns):
+            part = estimator.predict_log_proba(features_of(X, columns), **known)
             logs = np.full((len(part), self.n_classes_), -np.inf)
-            logs[:, member.classes_.astype(np.intp)] = part
+            logs[:, estimator.classes_.astype(np.intp)] = part
             return logs
 
         total = -np.inf
@@ -466,9 +467,9 @@ class BaggingClassifier(
             total = np.logaddexp(total, logs)
         return total - np.log(len(self.estimators_))
 
-    @available_if(_members_decide)
+    @available_if(_estimators_decide)
     def decision_function(self, X, **params):
-        """Return the mean of the members' decision functions.
+        """Return the mean of the base estimators' decision functions.
 
         Parameters
         ----------
@@ -476,7 +477,7 @@ class BaggingClassifier(
             Samples.
 
         **params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
@@ -487,13 +488,13 @@ class BaggingClassifier(
         routed = self._route("decision_function", params).estimator.get("decision_function") or {}
         X = self._read_query(X)
 
-        def scores(member, columns):
-            if len(member.classes_) < self.n_classes_:
+        def scores(estimator, columns):
+            if len(estimator.classes_) < self.n_classes_:
                 raise ValueError(
-                    "A member has not seen all classes, so that its decision function has no score "
-                    "for some: use predict_proba."
+                    "decision_function needs base estimators that were all fitted to samples of "
+                    "every class, and some were not: use predict_proba."
                 )
-            return member.decision_function(features_of(X, columns), **routed)
+            return estimator.decision_function(features_of(X, columns), **routed)
 
         return sum(self._ask(scores)) / len(self.estimators_)
 
@@ -504,12 +505,12 @@ class BaggingClassifier(
 class BaggingRegressor(
     EstimatorMixin, AveragedTargetsMixin, BaggingMixin, RegressorMixin, BaseEstimator
 ):
-    """Bagging of regressors: the mean of members that are fitted to resampled rows.
+    """Bagging of regressors: the mean of base estimators that are fitted to resampled rows.
 
-    Each of ``T`` members ``h_t`` is fitted to rows that are drawn from the training set, by default
-    as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of the
-    features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the
-    predictions which varies less than a member does.
+    Each of ``T`` base estimators ``h_t`` is fitted to rows that are drawn from the training set, by
+    default as many as there are, with replacement [1]_; or to other shares of the rows [2]_ and of
+    the features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the predictions
+    which varies less than a base estimator does.
 
     Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
     their places: integer weights are repetitions, and the order of the rows does not matter,
@@ -522,43 +523,44 @@ class BaggingRegressor(
     - Trees of this package, the default, share one sort of the training set and are grown by
       threads; they may have categories and missing values. Any other estimator is fitted by
       joblib, in the backend of the user.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
-      which scikit-learn ignores.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the base estimators get the
+      weights, which scikit-learn ignores.
     - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
       can keep groups of rows together (``oob_groups`` of :meth:`fit`).
 
     Parameters
     ----------
     estimator : object, default=None
-        What the members are clones of; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor`.
-        An estimator without ``sample_weight`` is fitted to the rows themselves.
+        What the base estimators are clones of; None is a
+        :class:`~sklearn_sl.tree.DecisionTreeRegressor`. An estimator without ``sample_weight`` is
+        fitted to the rows themselves.
 
     n_estimators : int, default=10
-        The number of members.
+        The number of base estimators.
 
     max_samples : int or float, default=None
-        The number of draws of a member, or their share of the size of the training set; None is
-        all of it. The size is the sum of the weights if they are integers, and the number of rows
-        of positive weight otherwise.
+        The number of draws of a base estimator, or their share of the size of the training set;
+        None is all of it. The size is the sum of the weights if they are integers, and the number
+        of rows of positive weight otherwise.
 
     max_features : int or float, default=1.0
-        The number of features of a member, or their share of all.
+        The number of features of a base estimator, or their share of all.
 
     bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if
-        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
+        leaves rows out; otherwise every base estimator gets all rows, with their weights.
 
     bootstrap_features : bool, default=False
         Whether features are drawn with replacement.
 
     oob_score : bool, callable or str, default=False
-        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
-        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        Whether to judge the ensemble by the rows that its base estimators did not draw. A callable
+        is a metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
         "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
-        bag for no member are left out, with a warning.
+        bag for no base estimator are left out, with a warning.
 
     warm_start : bool, default=False
-        Add members to those of the last fit. With an integer ``random_state`` and the same
+        Add base estimators to those of the last fit. With an integer ``random_state`` and the same
         training set the ensemble is the one that a single fit would have given.
 
     n_jobs : int, default=None
@@ -566,7 +568,7 @@ class BaggingRegressor(
         1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
 
     random_state : int, RandomState instance or None, default=None
-        The seed of all draws, and of the members' own.
+        The seed of all draws, and of the base estimators' own.
 
     verbose : int, default=0
         How much to print of the progress.
@@ -574,31 +576,31 @@ class BaggingRegressor(
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of estimators
-        The fitted members.
+        The fitted base estimators.
 
     estimators_samples_ : list of ndarray
-        The rows that each member drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; made anew at each call.
 
     estimators_features_ : list of ndarray
-        The features of each member.
+        The features of each base estimator.
 
     oob_score_ : float
         The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
         callable; only with ``oob_score``.
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The means of the predictions of the members for which a row is out of bag, for a row of
-        integer weight over its copies; NaN for a row that all members drew, and for a row of weight
-        zero; only with ``oob_score``.
+        The means of the predictions of the base estimators for which a row is out of bag, for a row
+        of integer weight over its copies; NaN for a row that all base estimators drew, and for a
+        row of weight zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
-        What the first ``n_estimators`` members would have given, for each number of them: arrays
-        ``n_estimators``, ``loss`` (the mean squared error), its
-        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
-        one of them at least; only with ``oob_score``.
+        What the first ``n_estimators`` base estimators would have given, for each number of them:
+        arrays ``n_estimators``, ``loss`` (the mean squared error), its ``standard_error``, and
+        ``coverage``, the share of the training set that is out of bag for one of them at least;
+        only with ``oob_score``.
 
     n_features_in_ : int
         Number of features seen during :term:`fit`.
@@ -667,12 +669,12 @@ class BaggingRegressor(
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
-        """Fit the members.
+        """Fit the base estimators.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples; sparse ones if the members take them.
+            Training samples; sparse ones if the base estimators take them.
 
         y : array-like of shape (n_samples,)
             Targets; a regressor may have several, of shape (n_samples, n_outputs).
@@ -683,12 +685,12 @@ class BaggingRegressor(
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
+            out of bag for a base estimator only if it drew no sample of its group.
+            "duplicates" are groups of samples with equal features, whatever their targets. By
+            default every sample, and every copy of it, is out of bag for itself.
 
         **fit_params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
@@ -707,12 +709,12 @@ class BaggingRegressor(
             Samples.
 
         **params : dict
-            What the members ask for, if ``enable_metadata_routing=True``.
+            What the base estimators ask for, if ``enable_metadata_routing=True``.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The means of what the members predict.
+            The means of what the base estimators predict.
         """
         check_is_fitted(self)
         routed = self._route("predict", params).estimator

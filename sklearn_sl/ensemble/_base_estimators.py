@@ -361,12 +361,12 @@ class Narrator:
 
 
 class ResampledTrees:
-    """The training set of members that are trees of the package.
+    """The training set of base estimators that are trees of the package.
 
     Parameters
     ----------
     template : DecisionTreeClassifier or DecisionTreeRegressor
-        What the members are clones of.
+        What the base estimators are clones of.
 
     X : {array-like, dataframe} of shape (n_samples, n_features)
         Samples.
@@ -423,7 +423,7 @@ class ResampledTrees:
 
 
 class ResampledEstimators:
-    """The training set of members that know nothing of each other.
+    """The training set of base estimators that know nothing of each other.
 
     They are handed the distinct rows, in the order of their content, so that it makes no
     difference to them either where a row stands, or whether it is repeated or weighted.
@@ -431,7 +431,7 @@ class ResampledEstimators:
     Parameters
     ----------
     template : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Samples.
@@ -446,7 +446,7 @@ class ResampledEstimators:
         How much to tell.
 
     fit_params : dict
-        What else the members are fitted with.
+        What else the base estimators are fitted with.
     """
 
     reader = None
@@ -456,18 +456,18 @@ class ResampledEstimators:
         self.n_jobs, self.verbose, self.fit_params = n_jobs, verbose, fit_params
 
     def fit(self, resampling, seeds, features):
-        """Yield fitted members, in the order of their seeds."""
+        """Yield fitted base estimators, in the order of their seeds."""
         X, y, params, gather = self._distinct(resampling)
         takes_weight = consumes_weight(self.template)
 
         def tasks():
             for number, (seed, columns) in enumerate(zip(seeds, features, strict=True)):
                 line = f"Building estimator {number + 1} of {len(seeds)}..."
-                member = make_base_estimator(self.template, seed)
+                estimator = make_base_estimator(self.template, seed)
                 weight = gather(resampling.counts(seed))
                 columns = None if is_all(columns, X) else columns
                 line = line if self.verbose > 1 else None
-                yield member, X, y, weight, columns, takes_weight, params, line
+                yield estimator, X, y, weight, columns, takes_weight, params, line
 
         yield from in_turn(fit_resampled, tasks(), n_jobs=self.n_jobs, verbose=self.verbose)
 
@@ -525,20 +525,20 @@ def consumes_weight(estimator):
     return has_fit_parameter(estimator, "sample_weight")
 
 
-def fit_resampled(member, X, y, weight, columns, takes_weight, params, line):
-    """Fit a member to some columns of weighted rows, which are repeated if it takes no weights."""
+def fit_resampled(estimator, X, y, weight, columns, takes_weight, params, line):
+    """Fit to some columns of weighted rows, which are repeated if it takes no weights."""
     if line is not None:
         print(line)
     if columns is not None:
         X = X[:, columns]
     if weight is None:
-        return member.fit(X, y, **params)
+        return estimator.fit(X, y, **params)
     if takes_weight:
-        return member.fit(X, y, sample_weight=weight, **params)
+        return estimator.fit(X, y, sample_weight=weight, **params)
     if np.any(weight != np.rint(weight)):
         raise ValueError(
-            f"{type(member).__name__} takes no sample_weight: use bootstrap=True, which draws rows "
-            "by their weights, or integer weights."
+            f"sample_weight must be integers if estimator is a {type(estimator).__name__}, whose "
+            "fit takes no weights: use bootstrap=True, which draws rows by their weights."
         )
     row_bytes = 0 if sp.issparse(X) else X.itemsize * X.shape[1]
     rows = repeated(np.arange(len(weight)), weight, row_bytes)
@@ -546,4 +546,4 @@ def fit_resampled(member, X, y, weight, columns, takes_weight, params, line):
         name: rows_of(value, rows) if is_per_row(value, len(weight)) else value
         for name, value in params.items()
     }
-    return member.fit(X[rows], y[rows], **params)
+    return estimator.fit(X[rows], y[rows], **params)

@@ -1,4 +1,4 @@
-"""What the boostings share: samples as their members take them, rounds, and reasons to stop."""
+"""What the boostings share: reading samples, rounds, and reasons to stop."""
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -180,19 +180,19 @@ class BoostingMixin(BoostedInputMixin):
         return reason
 
     def _prepare(self, X):
-        """Return samples as the members take them."""
+        """Return samples as the base estimators take them."""
         check_is_fitted(self)
         return read_for(self, self.estimators_[0], X, reset=False)
 
     @property
     def feature_importances_(self):
-        """The importances of the members' features, weighted as the members are."""
+        """The importances of the base estimators' features, weighted as the base estimators are."""
         check_is_fitted(self)
         try:
-            parts = [member.feature_importances_ for member in self.estimators_]
+            parts = [estimator.feature_importances_ for estimator in self.estimators_]
         except AttributeError:
             raise AttributeError(
-                "The members have no feature_importances_, so the ensemble has none."
+                "feature_importances_ is only available if the base estimators have it."
             ) from None
         return np.average(parts, axis=0, weights=self.estimator_weights_)
 

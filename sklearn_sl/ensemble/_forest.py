@@ -92,10 +92,10 @@ class ForestMixin(AveragingMixin):
     def feature_importances_(self):
         """By how much the splits of each feature reduce the impurity, as shares of one."""
         check_is_fitted(self)
-        grown = [member for member in self.estimators_ if member.tree_.node_count > 1]
+        grown = [estimator for estimator in self.estimators_ if estimator.tree_.node_count > 1]
         if not grown:
             return np.zeros(self.n_features_in_)
-        return normalized(np.mean([member.feature_importances_ for member in grown], axis=0))
+        return normalized(np.mean([estimator.feature_importances_ for estimator in grown], axis=0))
 
     def apply(self, X):
         """Return the leaves that each sample ends in.
@@ -140,7 +140,7 @@ class ForestMixin(AveragingMixin):
     def _in_trees(self, work):
         """Yield ``work(tree)`` of all trees."""
         n_threads = min(effective_n_jobs(self.n_jobs), len(self.estimators_))
-        return in_order(lambda member, over: work(member.tree_), self.estimators_, n_threads)
+        return in_order(lambda estimator, over: work(estimator.tree_), self.estimators_, n_threads)
 
 
 class RandomForestClassifier(
@@ -169,8 +169,8 @@ class RandomForestClassifier(
 
     - The trees are those of this package: values are compared in float64, features may be
       categories; sparse samples and ``monotonic_cst`` are not supported.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
-      which scikit-learn ignores.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
+      weights, which scikit-learn ignores.
     - Weights of classes do not change what is drawn, but how much it counts in a tree.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
     - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and can
@@ -208,14 +208,14 @@ class RandomForestClassifier(
         By how much a split must reduce the impurity of the tree at least.
 
     bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if
-        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
+        leaves rows out; otherwise every tree gets all rows, with their weights.
 
     oob_score : bool, callable or str, default=False
-        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
-        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
-        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no member
-        are left out, with a warning.
+        Whether to judge the ensemble by the rows that its trees did not draw. A callable
+        is a metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no tree are
+        left out, with a warning.
 
     n_jobs : int, default=None
         The number of threads of a fit and of a prediction; None is 1 unless in a
@@ -228,7 +228,7 @@ class RandomForestClassifier(
         How much to print of the progress.
 
     warm_start : bool, default=False
-        Add members to those of the last fit. With an integer ``random_state`` and the same
+        Add trees to those of the last fit. With an integer ``random_state`` and the same
         training set the ensemble is the one that a single fit would have given.
 
     class_weight : dict, list of dict, "balanced" or "balanced_subsample", default=None
@@ -240,9 +240,9 @@ class RandomForestClassifier(
         The price of a leaf for which the trees are pruned; zero is no pruning.
 
     max_samples : int or float, default=None
-        The number of draws of a member, or their share of the size of the training set; None is
-        all of it. The size is the sum of the weights if they are integers, and the number of rows
-        of positive weight otherwise.
+        The number of draws of a tree, or their share of the size of the training set;
+        None is all of it. The size is the sum of the weights if they are integers, and the number
+        of rows of positive weight otherwise.
 
     monotonic_cst : array-like of int of shape (n_features,), default=None
         Not supported, must be None.
@@ -285,15 +285,15 @@ class RandomForestClassifier(
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
             (n_samples, n_classes, n_outputs)
-        The means of the answers of the members for which a row is out of bag, for a row of integer
-        weight over its copies; NaN for a row that all members drew, and for a row of weight zero;
-        only with ``oob_score``.
+        The means of the answers of the trees for which a row is out of bag, for a row of
+        integer weight over its copies; NaN for a row that all trees drew, and for a row
+        of weight zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
-        What the first ``n_estimators`` members would have given, for each number of them: arrays
-        ``n_estimators``, ``loss`` (the misclassification rate), its
-        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
-        one of them at least; only with ``oob_score``.
+        What the first ``n_estimators`` trees would have given, for each number of them:
+        arrays ``n_estimators``, ``loss`` (the misclassification rate), its ``standard_error``, and
+        ``coverage``, the share of the training set that is out of bag for one of them at least;
+        only with ``oob_score``.
 
     is_categorical_ : ndarray of shape (n_features,) or None
         Which features are categories; None if there are none.
@@ -310,7 +310,7 @@ class RandomForestClassifier(
     See Also
     --------
     sklearn.ensemble.RandomForestClassifier : For sparse samples and constraints.
-    BaggingClassifier : Members of any kind.
+    BaggingClassifier : Base estimators of any kind.
     RandomForestRegressor : For numbers as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
 
@@ -412,9 +412,9 @@ class RandomForestClassifier(
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
+            out of bag for a tree only if it drew no sample of its group.
+            "duplicates" are groups of samples with equal features, whatever their targets. By
+            default every sample, and every copy of it, is out of bag for itself.
 
         Returns
         -------
@@ -422,7 +422,9 @@ class RandomForestClassifier(
             The fitted estimator.
         """
         if sp.issparse(y):
-            raise ValueError("sparse multilabel-indicator for y is not supported.")
+            raise ValueError(
+                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
+            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def _factors(self, y, weight):
@@ -532,8 +534,8 @@ class RandomForestRegressor(
 
     - The trees are those of this package: values are compared in float64, features may be
       categories; sparse samples and ``monotonic_cst`` are not supported, nor is the absolute error.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the members get the weights,
-      which scikit-learn ignores.
+    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
+      weights, which scikit-learn ignores.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
     - ``oob_score`` may be the name of a scorer, leaves out the rows that no tree can judge, and can
       keep groups of rows together (``oob_groups`` of :meth:`fit`).
@@ -571,14 +573,14 @@ class RandomForestRegressor(
         By how much a split must reduce the impurity of the tree at least.
 
     bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if
-        ``max_samples`` leaves rows out; otherwise every member gets all rows, with their weights.
+        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
+        leaves rows out; otherwise every tree gets all rows, with their weights.
 
     oob_score : bool, callable or str, default=False
-        Whether to judge the ensemble by the rows that its members did not draw. A callable is a
-        metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
+        Whether to judge the ensemble by the rows that its trees did not draw. A callable
+        is a metric of ``(y_true, y_pred)``, a string the name of a scorer of scikit-learn, such as
         "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
-        bag for no member are left out, with a warning.
+        bag for no tree are left out, with a warning.
 
     n_jobs : int, default=None
         The number of threads of a fit and of a prediction; None is 1 unless in a
@@ -591,16 +593,16 @@ class RandomForestRegressor(
         How much to print of the progress.
 
     warm_start : bool, default=False
-        Add members to those of the last fit. With an integer ``random_state`` and the same
+        Add trees to those of the last fit. With an integer ``random_state`` and the same
         training set the ensemble is the one that a single fit would have given.
 
     ccp_alpha : non-negative float, default=0.0
         The price of a leaf for which the trees are pruned; zero is no pruning.
 
     max_samples : int or float, default=None
-        The number of draws of a member, or their share of the size of the training set; None is
-        all of it. The size is the sum of the weights if they are integers, and the number of rows
-        of positive weight otherwise.
+        The number of draws of a tree, or their share of the size of the training set;
+        None is all of it. The size is the sum of the weights if they are integers, and the number
+        of rows of positive weight otherwise.
 
     monotonic_cst : array-like of int of shape (n_features,), default=None
         Not supported, must be None.
@@ -632,15 +634,15 @@ class RandomForestRegressor(
         callable; only with ``oob_score``.
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The means of the predictions of the members for which a row is out of bag, for a row of
-        integer weight over its copies; NaN for a row that all members drew, and for a row of weight
-        zero; only with ``oob_score``.
+        The means of the predictions of the trees for which a row is out of bag, for a row
+        of integer weight over its copies; NaN for a row that all trees drew, and for a
+        row of weight zero; only with ``oob_score``.
 
     oob_curve_ : :class:`~sklearn.utils.Bunch`
-        What the first ``n_estimators`` members would have given, for each number of them: arrays
-        ``n_estimators``, ``loss`` (the mean squared error), its
-        ``standard_error``, and ``coverage``, the share of the training set that is out of bag for
-        one of them at least; only with ``oob_score``.
+        What the first ``n_estimators`` trees would have given, for each number of them:
+        arrays ``n_estimators``, ``loss`` (the mean squared error), its ``standard_error``, and
+        ``coverage``, the share of the training set that is out of bag for one of them at least;
+        only with ``oob_score``.
 
     is_categorical_ : ndarray of shape (n_features,) or None
         Which features are categories; None if there are none.
@@ -657,7 +659,7 @@ class RandomForestRegressor(
     See Also
     --------
     sklearn.ensemble.RandomForestRegressor : For sparse samples and constraints.
-    BaggingRegressor : Members of any kind.
+    BaggingRegressor : Base estimators of any kind.
     RandomForestClassifier : For classes as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
 
@@ -747,9 +749,9 @@ class RandomForestRegressor(
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a member only if the member drew no sample of its group. "duplicates"
-            are groups of samples with equal features, whatever their targets. By default every
-            sample, and every copy of it, is out of bag for itself.
+            out of bag for a tree only if it drew no sample of its group.
+            "duplicates" are groups of samples with equal features, whatever their targets. By
+            default every sample, and every copy of it, is out of bag for itself.
 
         Returns
         -------
@@ -757,7 +759,9 @@ class RandomForestRegressor(
             The fitted estimator.
         """
         if sp.issparse(y):
-            raise ValueError("sparse multilabel-indicator for y is not supported.")
+            raise ValueError(
+                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
+            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def predict(self, X):
@@ -783,8 +787,8 @@ class RandomForestRegressor(
         """Return what scikit-learn's partial_dependence asks of a forest."""
         return np.mean(
             [
-                member._compute_partial_dependence_recursion(grid, target_features)
-                for member in self.estimators_
+                estimator._compute_partial_dependence_recursion(grid, target_features)
+                for estimator in self.estimators_
             ],
             axis=0,
         )

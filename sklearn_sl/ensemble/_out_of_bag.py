@@ -1,4 +1,4 @@
-"""What the rows that a member did not draw say about an ensemble, at no further fit."""
+"""What the rows that a base estimator did not draw say about an ensemble, at no further fit."""
 
 from numbers import Integral
 
@@ -24,11 +24,11 @@ from sklearn_sl.ensemble._resampling import Resampling
 
 
 def check_out_of_bag(ensemble, resampling, y):
-    """Complain, before the members are fitted, if there will be no score."""
+    """Complain, before the base estimators are fitted, if there will be no score."""
     if not resampling.resamples:
         raise ValueError(
             "Out of bag estimation only available if bootstrap=True, or if max_samples leaves "
-            "rows out."
+            "rows out: set oob_score=False, or one of these."
         )
     resampling.check_copies()
     kind = type_of_target(y)
@@ -66,13 +66,13 @@ def set_out_of_bag(ensemble, resampling, X, y):
 
 
 def out_of_bag_answers(ensemble, resampling, X, copy_rows):
-    """Yield the copies that are out of bag and the answers to them, for each member."""
+    """Yield the copies that are out of bag and the answers to them, for each base estimator."""
     same = {id(resampling): resampling}
     for other in ensemble._resamplings:
         if other.fingerprint != resampling.fingerprint:
             raise ValueError(
-                "oob_score needs members that were all fitted to the same training set, but "
-                "warm_start changed it."
+                "X, y and sample_weight must be those of the previous fit when warm_start=True and "
+                "oob_score is set: set oob_score=False, or warm_start=False to fit anew."
             )
         if id(other) not in same:
             same[id(other)] = resampling.drawing_like(other)
@@ -80,23 +80,23 @@ def out_of_bag_answers(ensemble, resampling, X, copy_rows):
     def ask(number):
         copies = same[id(ensemble._resamplings[number])].out_of_bag(ensemble._seeds[number])
         rows, place = np.unique(copy_rows[copies], return_inverse=True)
-        member, columns = ensemble.estimators_[number], ensemble._member_columns()[number]
-        return copies, answers_of(ensemble, member, features_of(X[rows], columns))[place]
+        estimator, columns = ensemble.estimators_[number], ensemble._estimator_columns()[number]
+        return copies, answers_of(ensemble, estimator, features_of(X[rows], columns))[place]
 
     return for_each_estimator(ensemble, ask)
 
 
 def for_each_estimator(ensemble, work):
-    """Yield ``work(number)`` of all members in their order, worked on by threads."""
+    """Yield ``work(number)`` of all base estimators in their order, worked on by threads."""
     n_threads = min(effective_n_jobs(ensemble.n_jobs), len(ensemble.estimators_))
     return in_order(lambda number, over: work(number), range(len(ensemble.estimators_)), n_threads)
 
 
-def answers_of(ensemble, member, X):
-    """Return the answers of one member of any kind."""
-    if is_tree(member):
-        return ensemble._node_answers(member).take(member.tree_._leaves(X), axis=0)
-    return ensemble._answers(member, X)
+def answers_of(ensemble, estimator, X):
+    """Return the answers of one base estimator of any kind."""
+    if is_tree(estimator):
+        return ensemble._node_answers(estimator).take(estimator.tree_._leaves(X), axis=0)
+    return ensemble._answers(estimator, X)
 
 
 def out_of_bag_score(ensemble, y, answers, weight):
@@ -118,7 +118,7 @@ def out_of_bag_score(ensemble, y, answers, weight):
 def permutation_importance(ensemble, X, y, sample_weight, oob_groups, n_repeats, random_state):
     """Return by how much each base estimator errs more if a feature is permuted."""
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
-        raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}.")
+        raise ValueError(f"n_repeats must be an int >= 1, got {n_repeats!r}.")
     X, y, resampling = training_set_again(ensemble, X, y, sample_weight, oob_groups)
     copy_rows, weight = resampling.copy_rows(), resampling.copy_weight()
     base = check_random_state(random_state).randint(np.iinfo(np.int32).max)
@@ -131,7 +131,7 @@ def permutation_importance(ensemble, X, y, sample_weight, oob_groups, n_repeats,
         return importances_of(
             ensemble,
             ensemble.estimators_[number],
-            ensemble._member_columns()[number],
+            ensemble._estimator_columns()[number],
             X[rows],
             y[rows],
             rows_weight,
@@ -140,7 +140,10 @@ def permutation_importance(ensemble, X, y, sample_weight, oob_groups, n_repeats,
 
     importances = np.stack(list(for_each_estimator(ensemble, ask)), axis=1)
     if np.all(np.isnan(importances)):
-        raise ValueError("No row is out of bag.")
+        raise ValueError(
+            "oob_permutation_importance needs rows out of bag, and there is none: use more "
+            "estimators."
+        )
     return Bunch(
         importances=importances,
         importances_mean=np.nanmean(importances, axis=1),
@@ -151,7 +154,10 @@ def permutation_importance(ensemble, X, y, sample_weight, oob_groups, n_repeats,
 def training_set_again(ensemble, X, y, sample_weight, oob_groups):
     """Return the training set and its resampling, if it is the one of the fit."""
     if not all(own.resamples for own in ensemble._resamplings):
-        raise ValueError("There are no rows out of bag without resampling.")
+        raise ValueError(
+            "oob_permutation_importance needs rows out of bag: fit with bootstrap=True, or with "
+            "max_samples that leaves rows out."
+        )
     groups = None if oob_groups is None else read_groups(oob_groups, y)
     X, y, weight, used = ensemble._remove_weightless(X, y, sample_weight)
     X = ensemble._read_query(X)
@@ -161,24 +167,24 @@ def training_set_again(ensemble, X, y, sample_weight, oob_groups):
     resampling.check_copies()
     if any(own.fingerprint != resampling.fingerprint for own in ensemble._resamplings):
         raise ValueError(
-            "X, y and sample_weight are not those of the fit: out of bag is a matter of the "
-            "training set."
+            "X, y and sample_weight must be those of fit: out-of-bag predictions exist only for "
+            "the training set."
         )
     return X, y, resampling
 
 
-def importances_of(ensemble, member, columns, X, y, weight, orders):
-    """Return the increase of the loss of a member by the permutation of each feature."""
+def importances_of(ensemble, estimator, columns, X, y, weight, orders):
+    """Return the increase of the loss of a base estimator by the permutation of each feature."""
     importances = np.zeros(ensemble.n_features_in_)
     if not len(y):
         return np.full(ensemble.n_features_in_, np.nan)
 
     def loss(samples):
-        answers = answers_of(ensemble, member, features_of(samples, columns))
+        answers = answers_of(ensemble, estimator, features_of(samples, columns))
         return np.average(ensemble._losses(y, answers), weights=weight)
 
     before = loss(X)
-    for feature in used_features(member, columns):
+    for feature in used_features(estimator, columns):
         losses = [loss(permuted(X, feature, order)) for order in orders]
         importances[feature] = np.mean(losses) - before
     return importances
@@ -216,10 +222,10 @@ def answers_of_rows(resampling, rows, answers):
     return np.stack(total, axis=1) / np.where(n_copies > 0, n_copies, np.nan)[:, None]
 
 
-def used_features(member, columns):
-    """Return the features that the answers of a member can depend on."""
-    if is_tree(member):
-        tree = member.tree_
+def used_features(estimator, columns):
+    """Return the features that the answers of a base estimator can depend on."""
+    if is_tree(estimator):
+        tree = estimator.tree_
         split = tree.feature[tree.children_left >= 0]
         columns = columns[np.union1d(split, tree.surrogates["feature"])]
     return np.unique(columns)
@@ -237,7 +243,8 @@ def permuted(X, feature, order):
 
 
 class Tally:
-    """Sums of the out-of-bag answers to copies, member by member, and the losses of their means.
+    """Sums of the out-of-bag answers to copies, base estimator by base estimator, and the losses of
+    their means.
 
     ``size`` is what the weights of all copies sum up to: weights of any unit are scaled to it.
     """
@@ -251,7 +258,7 @@ class Tally:
         self.steps = []
 
     def add(self, copies, answers):
-        """Add the answers of the next member to some copies."""
+        """Add the answers of the next base estimator to some copies."""
         if self.total is None:
             self.total = np.zeros((len(self.y), answers.shape[1]))
         self.total[copies] += answers
@@ -269,7 +276,7 @@ class Tally:
         self.steps.append((mean, np.sqrt(variance / mass), mass / self.weight.sum()))
 
     def curve(self):
-        """Return the losses of the first members, for each number of them."""
+        """Return the losses of the first base estimators, for each number of them."""
         loss, error, coverage = np.array(self.steps).T
         return Bunch(
             n_estimators=np.arange(1, len(loss) + 1),

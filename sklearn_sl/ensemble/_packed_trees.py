@@ -83,7 +83,9 @@ class PackedTrees:
     def sums(self, X, n_threads=1):
         """Return the sums over the trees of the answers to samples, in the order of the trees."""
         if X.shape[1] < self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but trees look at {self.n_features}.")
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the trees were fitted on {self.n_features}."
+            )
         total = np.zeros((len(X), self.n_answers))
 
         def add(rows, over):
@@ -116,7 +118,10 @@ class PackedTrees:
 def last_column(tree, columns):
     """Return the last of the columns that a tree looks at, if they are as many as it knows."""
     if len(columns) != tree.n_features or np.min(columns) < 0:
-        raise ValueError(f"A tree knows {tree.n_features} features, which are not {columns}.")
+        raise ValueError(
+            f"estimators_features_ must have {tree.n_features} features of X for a tree that was "
+            f"fitted on so many, got {columns}."
+        )
     return int(np.max(columns))
 
 

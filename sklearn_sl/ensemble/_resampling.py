@@ -34,7 +34,7 @@ def random_numbers(seed, stream):
 
 
 def draw_features(seed, n_features, n_drawn, *, replace):
-    """Return the features of a member, in their order."""
+    """Return the features of a base estimator, in their order."""
     if n_drawn == n_features and not replace:
         return np.arange(n_features)
     rng = random_numbers(seed, FEATURES)
@@ -42,7 +42,7 @@ def draw_features(seed, n_features, n_drawn, *, replace):
 
 
 class Resampling(CheckedState):
-    """How the members of an ensemble draw rows.
+    """How the base estimators of an ensemble draw rows.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ class Resampling(CheckedState):
         The size of the training set: the sum of integer weights, or the number of rows.
 
     n_draws : int
-        The number of draws of a member.
+        The number of draws of a base estimator.
 
     resamples : bool
-        False if every member gets all rows with their weights.
+        False if every base estimator gets all rows with their weights.
 
     fingerprint : int
         A hash of the training set, with its weights, in whatever order.
@@ -134,8 +134,8 @@ class Resampling(CheckedState):
             )
         if not self.bootstrap and n_draws < self.size and self.size > MOST_WITHOUT_REPLACEMENT:
             raise ValueError(
-                "Drawing without replacement takes integer weights with a sum below 10^9, got "
-                f"{self.size}: divide sample_weight by a common factor, or set bootstrap=True."
+                "sample_weight must sum to less than 10^9 if rows are drawn without replacement, "
+                f"got {self.size}: divide sample_weight by a common factor, or set bootstrap=True."
             )
         return n_draws
 
@@ -177,7 +177,7 @@ class Resampling(CheckedState):
     # ------------------------------------------------------------ draws
 
     def counts(self, seed):
-        """Return how often a member gets each row, as its weights; None if all are one."""
+        """Return how often a base estimator gets each row, as its weights; None if all are one."""
         if not self.resamples:
             return self.weight
         if not self.integral:
@@ -190,7 +190,7 @@ class Resampling(CheckedState):
         return counts
 
     def draw(self, seed):
-        """Return the rows that a member draws, as often as it draws them."""
+        """Return the rows that a base estimator draws, as often as it draws them."""
         if not self.resamples:
             return np.arange(self.n_rows)
         return repeated(np.arange(self.n_rows), self.counts(seed))
@@ -218,7 +218,7 @@ class Resampling(CheckedState):
         return self.size > MANY_COPIES * self.n_contents
 
     def _drawn_copies(self, seed):
-        """Return the copies that a member draws, as often as it draws them."""
+        """Return the copies that a base estimator draws, as often as it draws them."""
         if self._has_many_copies():
             return self._copies_within(self._content_counts(seed), seed)
         rng = random_numbers(seed, ROWS)
@@ -234,7 +234,7 @@ class Resampling(CheckedState):
         return sizes.astype(np.int64)
 
     def _content_counts(self, seed):
-        """Return how often a member draws each distinct row."""
+        """Return how often a base estimator draws each distinct row."""
         rng, sizes = random_numbers(seed, ROWS), self._content_sizes()
         if self.bootstrap:
             return rng.multinomial(self.n_draws, sizes / self.size)
@@ -256,7 +256,7 @@ class Resampling(CheckedState):
         """Return the draws of each distinct row divided among its rows, by their weights.
 
         This is systematic sampling, whose expectations are those of independent draws. Rows of the
-        same content are the same to a member, however its draws are divided among them.
+        same content are the same to a base estimator, however its draws are divided among them.
         """
         if self.starts is None:
             return counts
@@ -284,9 +284,9 @@ class Resampling(CheckedState):
         """Complain of weights that stand for too many copies to tell which were drawn."""
         if self.weight is not None and self.integral and self.size > MOST_COPIES:
             raise ValueError(
-                "Out-of-bag estimates take a row of integer weight w for w rows, each in the bag "
-                f"or out of it, and at most {MOST_COPIES} of them, but sample_weight sums up to "
-                f"{self.size}: divide it by a common factor, or use cross-validation."
+                "sample_weight, whose integers count repeated rows, must sum to at most "
+                f"{MOST_COPIES} for out-of-bag estimates, got {self.size}: divide it by a common "
+                "factor, or use cross-validation."
             )
 
     def copy_rows(self):
@@ -300,7 +300,7 @@ class Resampling(CheckedState):
         return None if self.integral else self.weight[self.order]
 
     def out_of_bag(self, seed):
-        """Return the copies that are out of bag for a member, in the order of content."""
+        """Return the copies that are out of bag for a base estimator, in the order of content."""
         if self.groups is not None:
             drawn = np.bincount(self.groups, weights=self.counts(seed))
             return np.flatnonzero((drawn[self.groups] == 0)[self.copy_rows()])
@@ -331,6 +331,6 @@ def repeated(rows, times, row_bytes=0):
     check_memory(
         (np.dtype(np.intp).itemsize + row_bytes) * times.sum(),
         "Repeating rows as often as sample_weight says",
-        "divide sample_weight by a common factor, or choose members that take sample_weight.",
+        "divide sample_weight by a common factor, or choose an estimator that takes sample_weight.",
     )
     return np.repeat(rows, times.astype(np.intp))

@@ -90,7 +90,7 @@ def square_step(loss, margins, direction, weight):
 
 
 def exponential_step(loss, margins, direction, weight):
-    """Return half of the log odds of a member that answers -1 and 1, as AdaBoost does."""
+    """Return half of the log odds of a base estimator that answers -1 and 1, as AdaBoost does."""
     if not np.all(np.abs(direction) == 1):
         return smooth_step(loss, margins, direction, weight)
     share = weight * np.exp(-margins - np.max(-margins))
@@ -118,8 +118,8 @@ LOSSES = {
     ),
     "hinge": MarginLoss(
         value=lambda m: np.maximum(0, 1 - m),
-        # On the kink half of the slope: so the best member of answers -1 and 1 is the one of
-        # steepest descent, where a sample can lose but not gain.
+        # On the kink half of the slope: so the best base estimator of answers -1 and 1 is the one
+        # of steepest descent, where a sample can lose but not gain.
         slope=lambda m: np.where(np.abs(m - 1) <= ON_THE_KINK, -0.5, np.where(m < 1, -1.0, 0.0)),
         best_step=hinge_step,
     ),
@@ -136,15 +136,15 @@ LOSSES = {
 
 
 class Stages:
-    """An additive model that grows: its members, coefficients and mean losses."""
+    """An additive model that grows: its base estimators, coefficients and mean losses."""
 
     def __init__(self, values):
-        self.members, self.coefficients, self.losses = [], [], []
+        self.estimators, self.coefficients, self.losses = [], [], []
         self.values = values  # of the model, at the training samples
         self.reason = "n_estimators"
 
-    def add(self, member, coefficient, answers, loss):
-        self.members.append(member)
+    def add(self, estimator, coefficient, answers, loss):
+        self.estimators.append(estimator)
         self.coefficients.append(coefficient)
         self.values = self.values + coefficient * answers
         self.losses.append(loss)
@@ -169,12 +169,12 @@ class StagewiseMixin(BoostedInputMixin):
             return unbounded
         return float(self.learning_rate * step)
 
-    def _accept(self, stages, member, coefficient, answers, loss, before):
-        """Add a member unless it brings nothing; return whether to go on."""
-        if stages.members and not before - loss > self.tol * before:
+    def _accept(self, stages, estimator, coefficient, answers, loss, before):
+        """Add a base estimator unless it brings nothing; return whether to go on."""
+        if stages.estimators and not before - loss > self.tol * before:
             stages.reason = "tol"
             return False
-        stages.add(member, coefficient, answers, loss)
+        stages.add(estimator, coefficient, answers, loss)
         if loss == 0:
             stages.reason = "perfect"
         return stages.reason == "n_estimators"
@@ -192,16 +192,16 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     - "hinge", ``max(0, 1 - m)``,
     - "square", ``(1 - m)**2 = (y - f(x))**2``.
 
-    The member is fitted to the signs of ``-y V'(m)``, with their sizes as weights: for members with
-    answers -1 and 1, and for the exponential and the square loss, that is the exact minimiser over
-    the member; for the other two it is the direction of steepest descent. The coefficient is the
-    exact minimiser for all of them: in closed form, by the root of the derivative ("logistic"), or
-    by a walk over the kinks ("hinge"). So no stage increases the loss, see ``losses_``. A regressor
-    as member is fitted to ``-y V'(m)`` itself.
+    The base estimator is fitted to the signs of ``-y V'(m)``, with their sizes as weights: for base
+    estimators with answers -1 and 1, and for the exponential and the square loss, that is the exact
+    minimiser over the base estimator; for the other two it is the direction of steepest descent.
+    The coefficient is the exact minimiser for all of them: in closed form, by the root of the
+    derivative ("logistic"), or by a walk over the kinks ("hinge"). So no stage increases the loss,
+    see ``losses_``. A regressor as base estimator is fitted to ``-y V'(m)`` itself.
 
-    With the hinge loss and members that answer -1 and 1, steps end on its kinks, where soon no
-    single member helps any more; a smaller ``learning_rate`` only comes there more slowly. Use a
-    regressor as member.
+    With the hinge loss and base estimators that answer -1 and 1, steps end on its kinks, where soon
+    no single base estimator helps any more; a smaller ``learning_rate`` only comes there more
+    slowly. Use a regressor as base estimator.
 
     More than two classes are fitted one against the rest; the largest ``f`` wins.
 
@@ -224,19 +224,19 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         The fit ends with a stage that decreases the loss by no more than this share of it.
 
     random_state : int, RandomState instance or None, default=None
-        For members that are random.
+        For base estimators that are random.
 
     n_jobs : int, default=None
-        The threads that share the features among them, for members of this package.
+        The threads that share the features among them, for base estimators of this package.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of lists of estimators
-        The members for each class against the rest, one list for two classes. Classifiers answer
-        -1 and 1.
+        The base estimators for each class against the rest, one list for two classes. Classifiers
+        answer -1 and 1.
 
     estimator_weights_ : list of ndarray
         Their coefficients ``alpha_t``.
@@ -246,8 +246,8 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
     stop_reasons_ : list of str
         What ended the fit for each class: "n_estimators", "perfect" (the loss is zero, or its
-        minimum is at an infinite coefficient), "weak" (the member is no better than chance), "tol"
-        or "callback".
+        minimum is at an infinite coefficient), "weak" (the base estimator is no better than
+        chance), "tol" or "callback".
 
     classes_ : ndarray of shape (n_classes,)
         The classes.
@@ -311,12 +311,12 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
-        """Add members stage by stage.
+        """Add base estimators stage by stage.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the members take.
+            Training samples, of any kind that the base estimators take.
 
         y : array-like of shape (n_samples,)
             Classes.
@@ -342,7 +342,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
             fits = [
                 self._fit_signs(fitter, codes == k, own, total, rng, progress) for k in positives
             ]
-        self.estimators_ = [stages.members for stages in fits]
+        self.estimators_ = [stages.estimators for stages in fits]
         self.estimator_weights_ = [np.array(stages.coefficients) for stages in fits]
         self.losses_ = [np.array(stages.losses) for stages in fits]
         self.stop_reasons_ = [stages.reason for stages in fits]
@@ -361,7 +361,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         signs = np.where(is_positive, 1.0, -1.0)
         weight = np.full(len(signs), 1 / total) if own is None else own / total
         stages = Stages(np.zeros(len(signs)))
-        while len(stages.members) < self.n_estimators and stages.reason == "n_estimators":
+        while len(stages.estimators) < self.n_estimators and stages.reason == "n_estimators":
             if progress.stop:
                 stages.reason = "callback"
                 break
@@ -370,7 +370,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         return stages
 
     def _stage(self, stages, fitter, signs, own, weight, rng):
-        """Add a member, or find a reason to stop."""
+        """Add a base estimator, or find a reason to stop."""
         loss = LOSSES[self.loss]
         margins = signs * stages.values
         pull = -signs * loss.slope(margins)  # where f should go, and how much
@@ -379,40 +379,40 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
             return
         size = np.abs(pull)
         scale = exact_sum(size if own is None else size * own)
-        member = make_base_estimator(self.estimator_, rng)
+        estimator = make_base_estimator(self.estimator_, rng)
         if is_regressor(self.estimator_):
-            answers = fitter.fit(member, own, pull)
+            answers = fitter.fit(estimator, own, pull)
         else:
             mass, _ = masses(size / scale, own, fewest=1 if self.loss == "exponential" else 0)
-            codes = fitter.fit(member, mass, (pull > 0).astype(np.intp))
+            codes = fitter.fit(estimator, mass, (pull > 0).astype(np.intp))
             answers = SIGNS[codes].astype(np.float64)
         step = 0.0
         if exact_sum(weight * pull * answers) > 0:
             step = loss.best_step(loss, margins, signs * answers, weight)
         if not step > 0:
             stages.reason = "weak"
-            if not stages.members:
+            if not stages.estimators:
                 raise ValueError(
-                    f"The first member of {type(self).__name__} is not better than chance: no "
-                    "multiple of it decreases the loss. Use a stronger estimator."
+                    f"The first base estimator of {type(self).__name__} is not better than chance: "
+                    "no multiple of it decreases the loss. Use a stronger estimator."
                 )
             return
         # No less than the others together, and 1/2 as in AdaBoost if it is alone.
         coefficient = self._step(stages, step, 0.5 + sum(stages.coefficients))
         after = exact_sum(weight * loss.value(margins + coefficient * signs * answers))
         before = exact_sum(weight * loss.value(margins))
-        self._accept(stages, member, coefficient, answers, after, before)
+        self._accept(stages, estimator, coefficient, answers, after, before)
 
     # ------------------------------------------------------------ predictions
 
     def _staged_values(self, X):
-        """Yield the values of the models with one member more each time, in a column for each."""
+        """Yield the values of the models after each stage, in a column for each."""
         X = self._prepare(X)
         values = np.zeros((n_rows(X), len(self.estimators_)))
         for stage in range(max(map(len, self.estimators_))):
-            for k, members in enumerate(self.estimators_):
-                if stage < len(members):
-                    answers = self._answers(members[stage], X)
+            for k, estimators in enumerate(self.estimators_):
+                if stage < len(estimators):
+                    answers = self._answers(estimators[stage], X)
                     values[:, k] += self.estimator_weights_[k][stage] * answers
             yield values
 
@@ -420,10 +420,10 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         check_is_fitted(self)
         return read_for(self, self.estimators_[0][0], X, reset=False)
 
-    def _answers(self, member, X):
-        if is_regressor(member):
-            return predicted_numbers(member, X)
-        return SIGNS[class_codes(member, X, SIGNS)]
+    def _answers(self, estimator, X):
+        if is_regressor(estimator):
+            return predicted_numbers(estimator, X)
+        return SIGNS[class_codes(estimator, X, SIGNS)]
 
     def _decision(self, values):
         return values[:, 0].copy() if len(self.classes_) == 2 else values.copy()
@@ -439,7 +439,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         Yields
         ------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As :meth:`decision_function` with the members so far.
+            As :meth:`decision_function` with the base estimators so far.
         """
         for values in self._staged_values(X):
             yield self._decision(values)
@@ -547,7 +547,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         The fit ends with a stage that decreases the loss by no more than this share of it.
 
     random_state : int, RandomState instance or None, default=None
-        For members that are random.
+        For base estimators that are random.
 
     n_jobs : int, default=None
         The threads that grow a tree of this package.
@@ -555,10 +555,10 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are clones of.
+        What the base estimators are clones of.
 
     estimators_ : list of regressors
-        The members.
+        The base estimators.
 
     estimator_weights_ : ndarray of shape (n_stages,)
         Their coefficients ``alpha_t``.
@@ -580,7 +580,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
     See Also
     --------
-    AdaBoostRegressor : A weighted median of members.
+    AdaBoostRegressor : A weighted median of base estimators.
     sklearn.ensemble.GradientBoostingRegressor : Gradient boosting of regression trees.
 
     References
@@ -627,12 +627,12 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
-        """Add members stage by stage.
+        """Add base estimators stage by stage.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the members take.
+            Training samples, of any kind that the base estimators take.
 
         y : array-like of shape (n_samples,)
             Targets.
@@ -657,13 +657,13 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         rng = check_random_state(self.random_state)
         stages = Stages(np.full(len(y), self.intercept_))
         with Progress(self, name="stage", total=self.n_estimators) as progress:
-            while len(stages.members) < self.n_estimators and stages.reason == "n_estimators":
+            while len(stages.estimators) < self.n_estimators and stages.reason == "n_estimators":
                 if progress.stop:
                     stages.reason = "callback"
                     break
                 with progress.step():
                     self._stage(stages, fitter, y, own, share, rng)
-        self.estimators_, self.stop_reason_ = stages.members, stages.reason
+        self.estimators_, self.stop_reason_ = stages.estimators, stages.reason
         self.estimator_weights_ = np.array(stages.coefficients)
         self.losses_ = np.array(stages.losses)
         return self
@@ -673,15 +673,15 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         return exact_sum(weight * sizes)
 
     def _stage(self, stages, fitter, y, own, weight, rng):
-        """Add a member, or find a reason to stop."""
+        """Add a base estimator, or find a reason to stop."""
         residuals = y - stages.values
         pull = residuals if self.loss == "square" else np.sign(residuals)
-        member = make_base_estimator(self.estimator_, rng)
-        answers = fitter.fit(member, own, pull)
+        estimator = make_base_estimator(self.estimator_, rng)
+        answers = fitter.fit(estimator, own, pull)
         if not exact_sum(weight * pull * answers) > 0:
             stages.reason = "weak" if residuals.any() else "perfect"
-            if not stages.members:  # a member must be there, if only to say nothing
-                stages.add(member, 0.0, answers, self._loss(residuals, weight))
+            if not stages.estimators:  # a base estimator must be there, if only to say nothing
+                stages.add(estimator, 0.0, answers, self._loss(residuals, weight))
             return
         if self.loss == "square":
             step = exact_sum(weight * residuals * answers) / exact_sum(weight * answers**2)
@@ -693,7 +693,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         coefficient = self._step(stages, step, 1.0)
         after = self._loss(residuals - coefficient * answers, weight)
         before = self._loss(residuals, weight)
-        self._accept(stages, member, coefficient, answers, after, before)
+        self._accept(stages, estimator, coefficient, answers, after, before)
 
     def _prepare(self, X):
         check_is_fitted(self)
@@ -714,8 +714,8 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         """
         X = self._prepare(X)
         values = np.full(n_rows(X), self.intercept_)
-        for member, coefficient in zip(self.estimators_, self.estimator_weights_, strict=True):
-            values += coefficient * predicted_numbers(member, X)
+        for estimator, coefficient in zip(self.estimators_, self.estimator_weights_, strict=True):
+            values += coefficient * predicted_numbers(estimator, X)
             yield values.copy()
 
     def predict(self, X):

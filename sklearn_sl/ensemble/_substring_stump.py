@@ -31,10 +31,10 @@ def read_strings(X):
     strings = samples_of(X, "strings")
     for position, string in enumerate(strings):
         if isinstance(string, bytes):
-            raise TypeError(f"X[{position}] is bytes: SubstringStump needs str; decode the bytes.")
+            raise TypeError(f"X must be strings, but X[{position}] is bytes: decode it.")
         if not isinstance(string, str):
             raise TypeError(
-                f"X[{position}] is {string!r} ({type(string).__name__}): SubstringStump needs str; "
+                f"X must be strings, but X[{position}] is {string!r} ({type(string).__name__}): "
                 "drop or fill missing values."
             )
     # Of subclasses, such as np.str_ or an Enum, the text alone.
@@ -143,7 +143,7 @@ class SubstringOrder:
         """
         weight = np.asarray(weight, dtype=np.float64)
         if not weight.any():
-            raise ValueError("All sample weights are zero.")
+            raise ValueError("sample_weight must have a positive entry, but all are zero.")
         weight = np.ldexp(weight, -np.frexp(weight.max())[1])
         rounded = np.rint(np.ldexp(weight, WEIGHT_BITS - math.frexp(math.fsum(weight))[1]))
         cells = self.rows * n_classes + codes

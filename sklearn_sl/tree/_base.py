@@ -89,7 +89,9 @@ class TreeMixin:
         """The improvements by each feature, those as a surrogate in parts, as shares of one."""
         check_is_fitted(self)
         if not self.surrogates:
-            raise AttributeError("surrogate_importances_ needs surrogates > 0")
+            raise AttributeError(
+                "surrogate_importances_ is only available if surrogates > 0: set it and fit again."
+            )
         return self.tree_.surrogate_importances()
 
     @property
@@ -190,11 +192,13 @@ class TreeMixin:
         """
         check_is_fitted(self)
         if (alpha is None) == (n_leaves is None):
-            raise ValueError("prune takes either alpha or n_leaves.")
+            raise ValueError(
+                "prune needs exactly one of alpha and n_leaves: leave the other one None."
+            )
         if n_leaves is not None:
             alpha = self._alpha_of(n_leaves)
         if not alpha >= 0:
-            raise ValueError(f"alpha must not be negative, got {alpha!r}.")
+            raise ValueError(f"alpha must be >= 0, got {alpha!r}.")
         pruned = clone(self)
         if "ccp_alpha" in pruned.get_params(deep=False):
             pruned.set_params(ccp_alpha=float(alpha))
@@ -206,7 +210,7 @@ class TreeMixin:
     def _alpha_of(self, n_leaves):
         """Return where the largest tree of at most ``n_leaves`` leaves begins on the path."""
         if not isinstance(n_leaves, Integral) or n_leaves < 1:
-            raise ValueError(f"n_leaves must be a positive integer, got {n_leaves!r}.")
+            raise ValueError(f"n_leaves must be an int >= 1, got {n_leaves!r}.")
         path = self.ccp_path_
         return float(path.alphas[np.flatnonzero(path.n_leaves <= n_leaves)[0]])
 
@@ -229,7 +233,7 @@ class TreeMixin:
         check_is_fitted(self)
         alphas = self.ccp_path_.alphas if alphas is None else np.asarray(alphas, dtype=np.float64)
         if alphas.ndim != 1 or not np.all(alphas >= 0):
-            raise ValueError("alphas must be a list of numbers that are not negative.")
+            raise ValueError("alphas must be a one-dimensional array of numbers >= 0.")
         order = np.argsort(alphas, kind="stable")
         nodes = self._whole_tree.apply_path(self._query(X), alphas[order]).T
         predictions = self._answers(self._whole_tree).take(nodes, axis=0)
@@ -279,9 +283,15 @@ class TreeMixin:
         check_is_fitted(self)
         tree = self.tree_
         if (tree.subset >= 0).any():
-            raise ValueError("scikit-learn's trees have no splits by subsets of categories.")
+            raise ValueError(
+                "to_sklearn needs a tree without categorical splits, which scikit-learn's trees do "
+                "not have: encode the categories as numbers before the fit."
+            )
         if len(tree.surrogates):
-            raise ValueError("scikit-learn's trees have no surrogate splits.")
+            raise ValueError(
+                "to_sklearn needs a tree without surrogate splits, which scikit-learn's trees do "
+                "not have: fit with surrogates=0."
+            )
         model = self._sklearn_class()
         known = model.get_params(deep=False)
         params = self.get_params(deep=False)

@@ -35,7 +35,7 @@ cdef double NODE_COST = 100
 
 
 @cython.final
-cdef class Worker(Division):
+cdef class Worker:
     """Grows nodes on arrays that it shares with other workers, whose nodes are others.
 
     ``field`` has the arrays: ``X``, ``cells`` and ``rows``, the targets ``y`` or class ``codes``,
@@ -44,6 +44,8 @@ cdef class Worker(Division):
     the node.
     """
 
+    # what looks for splits and divides the rows of nodes
+    cdef Division division
     # the rules
     cdef bint best_first
     cdef Py_ssize_t max_depth, min_split, leaves_left
@@ -61,14 +63,14 @@ cdef class Worker(Division):
     cdef Node[::1] ripe_node
 
     def __init__(self, field, rules, number):
-        super().__init__(field, rules)
+        self.division = Division(field, rules)
         self.number = number
         self.best_first, self.leaves_left = rules.best_first, rules.max_leaf_nodes
         self.max_depth, self.min_split = rules.max_depth, rules.min_samples_split
         self.min_weight_split = rules.min_weight_split
         self.min_decrease, self.root_weight = rules.min_impurity_decrease, field.total_weight
         self._nodes = np.zeros(0, dtype=node_dtype)
-        self._values = np.zeros((0, self.n_channels))
+        self._values = np.zeros((0, self.division.n_channels))
         self._splits = np.zeros(0, dtype=split_dtype)
         self._competitors = np.zeros(0, dtype=rival_dtype)
         self._surrogates = np.zeros(0, dtype=rival_dtype)
@@ -79,31 +81,36 @@ cdef class Worker(Division):
 
     cdef _make_room(self):
         """Double whatever may be full before the next node is done."""
-        cdef Py_ssize_t most = max(self.group_mass.shape[0], 1)
-        cdef Py_ssize_t rivals = max(self.n_competitors, self.n_surrogates)
+        cdef Py_ssize_t most = max(self.division.group_mass.shape[0], 1)
+        cdef Py_ssize_t rivals = max(self.division.n_competitors, self.division.n_surrogates)
         self._nodes = _longer(self._nodes, self.n_nodes + 4)
         self._values = _longer(self._values, self.n_nodes + 4)
         self._splits = _longer(self._splits, self.n_splits + 2)
-        self._competitors = _longer(self._competitors, self.n_competing + rivals + 1)
-        self._surrogates = _longer(self._surrogates, self.n_substitutes + rivals + 1)
-        self._subsets = _longer(self._subsets, self.n_subset_entries + (most + 1) * (rivals + 1))
+        self._competitors = _longer(self._competitors, self.division.n_competing + rivals + 1)
+        self._surrogates = _longer(self._surrogates, self.division.n_substitutes + rivals + 1)
+        self._subsets = _longer(
+            self._subsets, self.division.n_subset_entries + (most + 1) * (rivals + 1)
+        )
         self._pending = tuple(_longer(part, self.n_pending + 4) for part in self._pending)
         self._ripe = tuple(_longer(part, self.n_ripe + 4) for part in self._ripe)
         self.nodes, self.values, self.splits = self._nodes, self._values, self._splits
-        self.competitors, self.surrogates = self._competitors, self._surrogates
-        self.subsets = self._subsets
+        self.division.competitors, self.division.surrogates = self._competitors, self._surrogates
+        self.division.subsets = self._subsets
         self.pending, self.pending_number = self._pending
         self.ripe, self.ripe_node = self._ripe
 
     cdef bint _is_full(self) noexcept nogil:
-        cdef Py_ssize_t most = max(self.group_mass.shape[0], 1)
-        cdef Py_ssize_t rivals = max(self.n_competitors, self.n_surrogates)
+        cdef Py_ssize_t most = max(self.division.group_mass.shape[0], 1)
+        cdef Py_ssize_t rivals = max(self.division.n_competitors, self.division.n_surrogates)
         return (
             self.n_nodes + 4 > self.nodes.shape[0]
             or self.n_splits + 2 > self.splits.shape[0]
-            or self.n_competing + rivals + 1 > self.competitors.shape[0]
-            or self.n_substitutes + rivals + 1 > self.surrogates.shape[0]
-            or self.n_subset_entries + (most + 1) * (rivals + 1) > self.subsets.shape[0]
+            or self.division.n_competing + rivals + 1 > self.division.competitors.shape[0]
+            or self.division.n_substitutes + rivals + 1 > self.division.surrogates.shape[0]
+            or (
+                self.division.n_subset_entries + (most + 1) * (rivals + 1)
+                > self.division.subsets.shape[0]
+            )
             or self.n_pending + 4 > self.pending.shape[0]
             or self.n_ripe + 4 > self.ripe.shape[0]
         )
@@ -114,14 +121,14 @@ cdef class Worker(Division):
         return self._n_columns()
 
     cdef Py_ssize_t _n_columns(self) noexcept nogil:
-        return self.max_features if self.on_demand else self.n_features
+        return self.division.max_features if self.division.on_demand else self.division.n_features
 
     def plant(self, uint64_t seed):
         """Make the root."""
         cdef Node* root
         cdef bint is_open
         self._make_room()
-        root = self._new_node(0, self.rows.shape[0], 0, seed)
+        root = self._new_node(0, self.division.rows.shape[0], 0, seed)
         is_open = self._may_be_split(root, &self.values[self.n_nodes - 1, 0])
         self.root_weight = root.weight
         if is_open:
@@ -160,23 +167,23 @@ cdef class Worker(Division):
             return TOO_LARGE
         budget[0] -= cost + NODE_COST
         if is_pending:
-            self.choose(&node)
-            self.prepare(&node)
-            self.search(&node, self.n_chosen(), self._top())
-            if self.best.feature < 0 or self.best_first:
+            self.division.choose(&node)
+            self.division.prepare(&node)
+            self.division.search(&node, self.division.n_chosen(), self._top())
+            if self.division.best.feature < 0 or self.best_first:
                 self._settle(&node)
                 return GO_ON
             self._pop()
         if self._begin(&node):
-            self.partition_features(&node, 0, self.n_features)
+            self.division.partition_features(&node, 0, self.division.n_features)
         self._finish(&node)
         return GO_ON
 
     def chosen_features(self):
         """Return the features that the next pending node may be split by."""
         cdef Node node = self.pending[self.n_pending - 1]
-        self.choose(&node)
-        return np.asarray(self.chosen[:self.n_chosen()]).copy()
+        self.division.choose(&node)
+        return np.asarray(self.division.chosen[:self.division.n_chosen()]).copy()
 
     def top(self):
         """Return number and record of the next pending node; None if a ripe one is next."""
@@ -205,13 +212,13 @@ cdef class Worker(Division):
         cdef Py_ssize_t i
         self._make_room()
         for i in range(features.shape[0]):
-            self.chosen[i] = features[i]
+            self.division.chosen[i] = features[i]
         with nogil:
-            self.prepare(&node[0])
-            self.search(&node[0], features.shape[0], number)
+            self.division.prepare(&node[0])
+            self.division.search(&node[0], features.shape[0], number)
         found = np.zeros(1, dtype=split_dtype)
         cdef Split[::1] out = found
-        out[0] = self.best
+        out[0] = self.division.best
         return found
 
     def begin(self, Split[::1] split=None):
@@ -228,12 +235,12 @@ cdef class Worker(Division):
         with nogil:
             if split is not None:
                 node = self.pending[self.n_pending - 1]
-                self.best = split[0]
-                if self.best.feature < 0 or self.best_first:
+                self.division.best = split[0]
+                if self.division.best.feature < 0 or self.best_first:
                     self._settle(&node)
                     open_ones = False
                 else:
-                    self.prepare(&node)
+                    self.division.prepare(&node)
                     self._pop()
                     open_ones = self._begin(&node)
                     if not open_ones:
@@ -244,12 +251,12 @@ cdef class Worker(Division):
                 if not open_ones:
                     self._finish(&node)
         out[0] = node
-        return bool(open_ones), record, self.fate, self._current_split()
+        return bool(open_ones), record, self.division.fate, self._current_split()
 
     def _current_split(self):
         found = np.zeros(1, dtype=split_dtype)
         cdef Split[::1] out = found
-        out[0] = self.best
+        out[0] = self.division.best
         return found
 
     def partition(
@@ -259,10 +266,10 @@ cdef class Worker(Division):
         """Partition the cells of the features [first, last)."""
         cdef Py_ssize_t m = node[0].stop - node[0].start
         with nogil:
-            self.best = split[0]
-            if m and &fate[0] != &self.fate[0]:
-                memcpy(&self.fate[0], &fate[0], m * sizeof(uint32_t))
-            self.partition_features(&node[0], first, last)
+            self.division.best = split[0]
+            if m and &fate[0] != &self.division.fate[0]:
+                memcpy(&self.division.fate[0], &fate[0], m * sizeof(uint32_t))
+            self.division.partition_features(&node[0], first, last)
 
     def finish(self, Node[::1] node):
         """Make the children of the node that was divided pending."""
@@ -289,9 +296,9 @@ cdef class Worker(Division):
             self._nodes[:self.n_nodes],
             self._values[:self.n_nodes],
             self._splits[:self.n_splits],
-            self._competitors[:self.n_competing],
-            self._surrogates[:self.n_substitutes],
-            self._subsets[:self.n_subset_entries],
+            self._competitors[:self.division.n_competing],
+            self._surrogates[:self.division.n_substitutes],
+            self._subsets[:self.division.n_subset_entries],
         )
 
     cdef Node* _new_node(
@@ -316,26 +323,26 @@ cdef class Worker(Division):
     cdef void _settle(self, const Node* node) noexcept nogil:
         """Let the top node be a leaf if it has no split, and ripe if it has."""
         self._pop()
-        if self.best.feature < 0:
+        if self.division.best.feature < 0:
             self.rows_done += node.stop - node.start
             return
         cdef Py_ssize_t here = self.n_ripe, above
-        self.best.gain *= self.unit_score
+        self.division.best.gain *= self.division.unit_score
         self.n_ripe += 1
         while here > 0:
             above = (here - 1) // 2
-            if not _riper(&self.best, &self.ripe[above]):
+            if not _riper(&self.division.best, &self.ripe[above]):
                 break
             self.ripe[here], self.ripe_node[here] = self.ripe[above], self.ripe_node[above]
             here = above
-        self.ripe[here], self.ripe_node[here] = self.best, node[0]
+        self.ripe[here], self.ripe_node[here] = self.division.best, node[0]
 
     cdef void _take_ripe(self, Node* node) noexcept nogil:
         """Take the node whose split gains most from the heap; it stays just behind its end."""
         cdef Py_ssize_t here = 0, below
         cdef Split last
         cdef Node last_node
-        self.best, node[0] = self.ripe[0], self.ripe_node[0]
+        self.division.best, node[0] = self.ripe[0], self.ripe_node[0]
         self.n_ripe -= 1
         last, last_node = self.ripe[self.n_ripe], self.ripe_node[self.n_ripe]
         while 2 * here + 1 < self.n_ripe:
@@ -347,18 +354,18 @@ cdef class Worker(Division):
             self.ripe[here], self.ripe_node[here] = self.ripe[below], self.ripe_node[below]
             here = below
         self.ripe[here], self.ripe_node[here] = last, last_node
-        self.ripe[self.n_ripe], self.ripe_node[self.n_ripe] = self.best, node[0]
+        self.ripe[self.n_ripe], self.ripe_node[self.n_ripe] = self.division.best, node[0]
 
     cdef bint _may_be_split(self, Node* node, double* value) noexcept nogil:
         """Set weight, impurity and value of a node; return whether it may be split."""
         cdef Py_ssize_t m = node.stop - node.start
-        cdef bint pure = self.measure(node, value)
+        cdef bint pure = self.division.measure(node, value)
         return not (
             pure
             or node.depth >= self.max_depth
             or m < self.min_split
-            or m < 2 * self.min_leaf
-            or node.weight < 2 * self.min_weight
+            or m < 2 * self.division.min_leaf
+            or node.weight < 2 * self.division.min_weight
             or node.weight < self.min_weight_split
         )
 
@@ -371,11 +378,12 @@ cdef class Worker(Division):
         cdef Py_ssize_t m = node.stop - node.start, n_left
         cdef Node* left
         cdef Node* right
-        cdef Split* split = &self.best
-        cdef Py_ssize_t subset_entries = self.n_subset_entries, substitutes = self.n_substitutes
+        cdef Split* split = &self.division.best
+        cdef Py_ssize_t subset_entries = self.division.n_subset_entries
+        cdef Py_ssize_t substitutes = self.division.n_substitutes
         cdef double decrease
-        self.set_sides(node)
-        n_left = self.divide_rows(node)
+        self.division.set_sides(node)
+        n_left = self.division.divide_rows(node)
         if n_left == 0 or n_left == m:
             # Surrogates may send all of the missing values to one side, never the others.
             self._give_up(node, subset_entries, substitutes)
@@ -404,7 +412,7 @@ cdef class Worker(Division):
             if self.leaves_left <= 1:  # nobody will look at the children
                 split.open_left = split.open_right = False
         if not self.best_first:  # otherwise it was needed before
-            split.gain *= self.unit_score
+            split.gain *= self.division.unit_score
         self.splits[self.n_splits] = split[0]
         self.n_splits += 1
         return split.open_left or split.open_right
@@ -413,13 +421,13 @@ cdef class Worker(Division):
         self, const Node* node, Py_ssize_t subset_entries, Py_ssize_t substitutes
     ) noexcept nogil:
         """Let the node be a leaf after all."""
-        self.n_subset_entries, self.n_substitutes = subset_entries, substitutes
-        self.best.feature = -1
+        self.division.n_subset_entries, self.division.n_substitutes = subset_entries, substitutes
+        self.division.best.feature = -1
         self.rows_done += node.stop - node.start
 
     cdef void _finish(self, const Node* node) noexcept nogil:
         """Make the open children pending; the other ones are leaves."""
-        cdef Split* split = &self.best
+        cdef Split* split = &self.division.best
         cdef Node* left
         cdef Node* right
         if split.feature < 0:

@@ -113,7 +113,10 @@ class ClassificationTreeMixin(TreeMixin):
             A fitted tree.
         """
         if getattr(self, "_cost", None) is not None:
-            raise ValueError("scikit-learn's trees have no cost matrix: they predict the majority.")
+            raise ValueError(
+                "to_sklearn needs cost_matrix=None: scikit-learn's trees predict the majority "
+                "class."
+            )
         model = super().to_sklearn()
         model.classes_, model.n_classes_ = self.classes_, self.n_classes_
         return model

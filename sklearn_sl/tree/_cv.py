@@ -121,11 +121,17 @@ class PruningSearchMixin:
             tested = tested[tested >= 0]
             times = np.bincount(trained[trained >= 0], minlength=len(used))
             if not times.any():
-                raise ValueError("A split trains on no sample of positive weight.")
+                raise ValueError(
+                    "cv has a split without training samples of positive sample_weight: use fewer "
+                    "folds, or folds that spread these samples."
+                )
             if len(tested):  # as if the rows of weight zero were not there
                 folds.append((times, tested))
         if not folds:
-            raise ValueError("No split tests on a sample of positive weight.")
+            raise ValueError(
+                "cv has no split that tests on samples of positive sample_weight: choose other "
+                "folds."
+            )
         return folds
 
     def _cross_validate(self, training_set, target, rules, seed, folds, alphas):
@@ -152,7 +158,10 @@ class PruningSearchMixin:
             if len(scores) > 1:
                 spread = self.cv_scores_.std(axis=1, ddof=1) / np.sqrt(len(scores))
         if not np.isfinite(value).any():
-            raise ValueError("No subtree has a finite score.")
+            raise ValueError(
+                "scoring gave no finite score for any subtree: choose another scorer, or fewer "
+                "folds."
+            )
         best = np.nanmax(value)
         tie = value >= best - SAME * max(abs(best), SAME)
         chosen = np.flatnonzero(tie)[-1]

@@ -313,7 +313,10 @@ class Field:
         self.X = columns.X
         rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
         if not len(rows):
-            raise ValueError("No sample to grow a tree on has a positive weight.")
+            raise ValueError(
+                "The training samples of a tree must have a positive weight, but all of them are "
+                "zero: change sample_weight, class_weight or cv."
+            )
         self.rows = rows.astype(np.int32)
         whole = len(rows) == len(self.X)
         self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS

@@ -177,7 +177,8 @@ def categorical_mask(X, chosen, names):
     if isinstance(chosen, str):
         if chosen != "from_dtype":
             raise ValueError(
-                f'categorical_features must not be the string {chosen!r}; "from_dtype" is.'
+                'categorical_features may be the string "from_dtype" only, or an array; got '
+                f"{chosen!r}."
             )
         if not hasattr(X, "dtypes") or n_features is None:
             return None
@@ -192,19 +193,28 @@ def categorical_mask(X, chosen, names):
     if chosen.dtype.kind == "b":
         if chosen.shape != mask.shape:
             raise ValueError(
-                f"categorical_features has {len(chosen)} truth values for {n_features} features."
+                f"categorical_features as a boolean mask must have {n_features} entries, one for "
+                f"each feature; got {len(chosen)}."
             )
         return chosen if chosen.any() else None
     if chosen.dtype.kind in "iu":
         if chosen.min() < -n_features or chosen.max() >= n_features:
-            raise ValueError(f"categorical_features are places among {n_features} features.")
+            raise ValueError(
+                f"categorical_features as indices must be in [-{n_features}, {n_features}), got "
+                f"{chosen.tolist()}."
+            )
         mask[chosen] = True
         return mask
     if names is None:
-        raise ValueError("categorical_features has names, but the features have none.")
+        raise ValueError(
+            "categorical_features has names, but X has no feature names: pass a dataframe whose "
+            "column names are strings, or indices."
+        )
     unknown = sorted(set(chosen.astype(str)) - set(names))
     if unknown:
-        raise ValueError(f"categorical_features has unknown names: {', '.join(unknown)}.")
+        raise ValueError(
+            f"categorical_features has names that X does not have: {', '.join(unknown)}."
+        )
     return np.isin(names, chosen.astype(str))
 
 
@@ -452,11 +462,16 @@ def prior_factors(priors, codes, classes, weight):
     if isinstance(priors, dict):
         missing = [name for name in classes.tolist() if name not in priors]
         if missing:
-            raise ValueError(f"priors has no entry for the classes {missing}.")
+            raise ValueError(
+                f"priors must have an entry for every class of y, but has none for {missing}."
+            )
         priors = [priors[name] for name in classes.tolist()]
     priors = np.asarray(priors, dtype=np.float64)
     if priors.shape != classes.shape or not np.all(priors > 0):
-        raise ValueError(f"priors must be {len(classes)} positive numbers, one for each class.")
+        raise ValueError(
+            f"priors must be {len(classes)} positive numbers, one for each class of y; got "
+            f"{priors.tolist()}."
+        )
     masses = np.bincount(codes, weights=weight, minlength=len(classes))
     factors = np.divide(masses.sum(), masses, out=np.zeros(len(masses)), where=masses > 0)
     return (priors / priors.sum() * factors)[codes]
@@ -469,13 +484,13 @@ def read_cost_matrix(cost, n_classes):
     cost = check_array(cost, dtype=np.float64, input_name="cost_matrix")
     if cost.shape != (n_classes, n_classes):
         raise ValueError(
-            f"cost_matrix must have the shape {(n_classes, n_classes)}, a row for each true "
-            f"and a column for each predicted class; got {cost.shape}."
+            f"cost_matrix must have shape {(n_classes, n_classes)}, a row for each true and a "
+            f"column for each predicted class; got {cost.shape}."
         )
     if np.any(cost < 0) or np.any(np.diag(cost) != 0) or np.any(cost.sum(axis=1) == 0):
         raise ValueError(
-            "cost_matrix must have zeros on its diagonal, no negative entry, and a positive "
-            "one in each row."
+            "cost_matrix must have zeros on its diagonal, no negative entry, and a positive entry "
+            "in each row."
         )
     return cost
 
@@ -488,7 +503,10 @@ def times(factor, weight):
     """
     total = factor.sum() if weight is None else factor @ weight
     if not total > 0:
-        raise ValueError("The weights of all classes that have samples are zero.")
+        raise ValueError(
+            "class_weight and sample_weight leave no sample with a positive weight: give at least "
+            "one class of y a positive weight."
+        )
     unit = 2.0 ** (50 - np.frexp(total)[1])
     factor = np.where(factor > 0, np.maximum(np.rint(factor * unit), 1) / unit, 0)
     return factor if weight is None else factor * weight

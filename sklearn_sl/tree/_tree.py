@@ -239,7 +239,9 @@ class Tree(CheckedState):
         """
         begin = self.subset[node]
         if begin < 0:
-            raise ValueError(f"Node {node} is not split by categories.")
+            raise ValueError(
+                f"node must be one that is split by categories (subset >= 0), got {node}."
+            )
         entries = self.subsets[begin + 1 : begin + 1 + self.subsets[begin]]
         return entries[entries & 1 == 1] >> 1, entries[entries & 1 == 0] >> 1
 
@@ -266,7 +268,9 @@ class Tree(CheckedState):
 
     def _check_width(self, X):
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but the tree knows {self.n_features}.")
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}."
+            )
 
     def apply_path(self, X, alphas):
         """Return where each sample ends in the trees pruned at ``alphas``, which increase."""

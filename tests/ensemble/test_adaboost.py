@@ -169,9 +169,9 @@ def test_margins_are_unknown_where_a_sample_was_not_used():
 def test_margin_cdf_wants_both_samples_and_classes():
     X, y = two_moons_or_so()
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match="both X and y"):
+    with pytest.raises(ValueError, match="X and y must both be given"):
         model.margin_cdf(0.0, X)
-    with pytest.raises(ValueError, match="not there in training"):
+    with pytest.raises(ValueError, match="no other classes"):
         model.margins(X, y + 5)
 
 

@@ -136,7 +136,7 @@ def test_weights_without_resampling_reach_members_as_repetitions():
     model.fit(X, y, sample_weight=times)
     wanted = KNeighborsClassifier(4).fit(X.repeat(times, axis=0), y.repeat(times))
     np.testing.assert_allclose(model.predict_proba(X), wanted.predict_proba(X), **EXACT)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
+    with pytest.raises(ValueError, match="whose fit takes no weights"):
         model.fit(X, y, sample_weight=times + 0.5)
 
 

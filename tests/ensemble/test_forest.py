@@ -296,7 +296,7 @@ def test_warm_start_on_other_rows_has_no_out_of_bag_score():
     warm.set_params(n_estimators=40).fit(X[:300], y[:300])
     assert [max(rows) < 300 for rows in warm.estimators_samples_] == 30 * [False] + 10 * [True]
     warm.set_params(n_estimators=41, oob_score=True)
-    with pytest.raises(ValueError, match="same training set"):
+    with pytest.raises(ValueError, match="those of the previous fit"):
         warm.fit(X, y)
     assert len(warm) == 40
 

@@ -324,7 +324,7 @@ def test_groups_are_validated():
 def test_too_many_copies_are_refused_before_anything_is_fitted():
     X, y = IRIS
     model = RandomForestClassifier(10**6, oob_score=True)
-    with pytest.raises(ValueError, match="sums up to 150000000"):
+    with pytest.raises(ValueError, match="got 150000000"):
         model.fit(X, y, sample_weight=np.full(150, 10**6))
     assert not hasattr(model, "estimators_")
 
@@ -387,7 +387,7 @@ def test_no_row_out_of_bag_is_no_score():
         model = BaggingRegressor(n_estimators=2, max_samples=1000, oob_score=True)
         model.fit(np.arange(9)[:, None], np.arange(9))
     assert np.isnan(model.oob_score_)
-    with pytest.raises(ValueError, match="No row is out of bag"):
+    with pytest.raises(ValueError, match="no row is out of bag"):
         model.choose_n_estimators()
 
 
@@ -567,10 +567,10 @@ def test_importance_needs_the_training_set():
     others.append((X, y, np.arange(150) % 2 + 1))
     others.append((X, y + 5, None))
     for samples, targets, weight in others:
-        with pytest.raises(ValueError, match="not those of the fit"):
+        with pytest.raises(ValueError, match="must be those of fit"):
             model.oob_permutation_importance(samples, targets, weight)
     with pytest.raises(ValueError, match="n_repeats"):
         model.oob_permutation_importance(X, y, n_repeats=0)
     model = RandomForestClassifier(10, bootstrap=False).fit(X, y)
-    with pytest.raises(ValueError, match="without resampling"):
+    with pytest.raises(ValueError, match="needs rows out of bag"):
         model.oob_permutation_importance(X, y)

@@ -313,7 +313,7 @@ def test_cost_does_not_grow_with_the_weights(rng, bootstrap):
 
 def test_too_large_weights_are_not_drawn_without_replacement():
     hashes = row_hashes(np.arange(3.0)[:, None], np.zeros(3))
-    with pytest.raises(ValueError, match="below 10\\^9"):
+    with pytest.raises(ValueError, match="less than 10\\^9"):
         Resampling(hashes, np.full(3, 1e9), bootstrap=False, max_samples=0.5)
 
 

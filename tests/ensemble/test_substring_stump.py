@@ -497,7 +497,7 @@ def test_anything_but_strings_is_refused(X, error, message):
         ((["a", "b"], [0.5, 1.5]), "continuous"),
         ((["a", "b"], [[0, 1], [1, 0]]), "1d"),
         ((["a", "b"], [0, np.nan]), "NaN"),
-        ((["a", "b"], [0, 1], [0, 0]), "weights"),
+        ((["a", "b"], [0, 1], [0, 0]), "weight"),
         ((["a", "b"], [0, 1], [1, -1]), "[Nn]egative"),
         ((["a", "b"], [0, 1], [1, np.inf]), "inf"),
         ((["a", "b"], [0, 1], [1, 1, 1]), "sample_weight"),
@@ -520,7 +520,7 @@ def test_bad_search_is_refused():
 
 
 def test_weights_of_a_shared_fit_must_not_all_be_zero():
-    with pytest.raises(ValueError, match="weights"):
+    with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
         SubstringStump()._fit_shared(
             SubstringOrder(["a", "b"]), np.array([0, 1]), np.array([0, 1]), np.zeros(2)
         )

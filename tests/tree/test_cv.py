@@ -257,7 +257,7 @@ def test_priors_are_the_shares_of_the_root(rng):
     [
         ({"priors": [0.5, 0.5]}, "3 positive"),
         ({"priors": [0.5, 0.5, 0.0]}, "3 positive"),
-        ({"priors": {0: 1.0, 1: 1.0}}, "no entry"),
+        ({"priors": {0: 1.0, 1: 1.0}}, "an entry for every class"),
         ({"priors": [0.2, 0.5, 0.3], "class_weight": "balanced"}, "cannot both be given"),
         ({"cost_matrix": [[0, 1], [1, 0]]}, r"\(3, 3\)"),
         ({"cost_matrix": np.ones((3, 3))}, "diagonal"),
@@ -275,7 +275,7 @@ def test_fold_without_weight_is_an_error(rng):
     X, y = flowers(rng)
     first = np.flatnonzero(y == 0)
     search = DecisionTreeClassifierCV(class_weight={0: 0, 1: 1, 2: 1}, cv=[(first, [5, 6])])
-    with pytest.raises(ValueError, match="positive weight"):
+    with pytest.raises(ValueError, match="must have a positive weight"):
         search.fit(X, y)
 
 

@@ -342,7 +342,7 @@ def test_categorical_features_are_chosen_by_place_truth_or_name(rng, chosen):
 
 @pytest.mark.parametrize(
     ("chosen", "message"),
-    [([2], "places"), ([-3], "places"), ([True], "truth"), (["c"], "unknown names: c")],
+    [([2], "indices"), ([-3], "indices"), ([True], "mask"), (["c"], "does not have: c")],
 )
 def test_features_that_are_not_there_are_an_error(rng, chosen, message):
     frame = pd.DataFrame({"a": rng.normal(size=9), "b": rng.normal(size=9)})

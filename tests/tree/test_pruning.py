@@ -156,12 +156,12 @@ def test_n_leaves_chooses_the_largest_tree_that_is_small_enough(rng):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "either"),
-        ({"alpha": 1, "n_leaves": 2}, "either"),
-        ({"alpha": -1}, "negative"),
-        ({"alpha": np.nan}, "negative"),
-        ({"n_leaves": 0}, "positive"),
-        ({"n_leaves": 2.5}, "positive"),
+        ({}, "exactly one"),
+        ({"alpha": 1, "n_leaves": 2}, "exactly one"),
+        ({"alpha": -1}, "alpha must be >= 0"),
+        ({"alpha": np.nan}, "alpha must be >= 0"),
+        ({"n_leaves": 0}, "int >= 1"),
+        ({"n_leaves": 2.5}, "int >= 1"),
     ],
 )
 def test_what_makes_no_sense_as_a_price_is_an_error(rng, arguments, message):
