@@ -75,7 +75,7 @@ def _not_a_string(value, position, kind):
             f"{type(value).__name__}. Decode the bytes."
         )
     return (
-        f"X[{position}] must be a {kind.__name__} for a string kernel; got {value!r} of "
+        f"X[{position}] must be a {kind.__name__} for string kernels; got {value!r} of "
         f"type {type(value).__name__}. Remove or impute missing values."
     )
 

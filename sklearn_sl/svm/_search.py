@@ -354,8 +354,8 @@ def best_index(mean_scores):
     """Return the first of the best candidates."""
     if np.isnan(mean_scores).all():
         raise ValueError(
-            "The score is NaN for all of Cs and kernel_grid: choose other values, or "
-            "another scoring."
+            "The score is NaN for all of Cs and kernel_grid: use fewer folds in cv, or another "
+            "scoring."
         )
     return int(np.argmax(among_the_best(mean_scores)))
 
