@@ -20,7 +20,6 @@ from sklearn_sl.graph._factor import Factor, Limits, pattern_within
 from sklearn_sl.graph._vertices import GraphMixin, _without_graph
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
-from sklearn_sl.online.linear._linear import ClassScoresMixin
 from sklearn_sl.theory._graphs import graph_cover_bound
 
 # Labels that are kept as equations; then the system of the vertices without a label is made anew.
@@ -396,9 +395,8 @@ def _has_graph(learner):
 
 class GraphOnlinePredictor(
     EstimatorMixin,
-    ClassScoresMixin,
-    GraphMixin,
     OnlineClassifierMixin,
+    GraphMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
