@@ -19,7 +19,6 @@ from sklearn_sl.graph._build import GraphBuilder, read_samples
 from sklearn_sl.graph._vertices import GraphMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
-from sklearn_sl.online.linear._linear import ClassScoresMixin
 from sklearn_sl.theory._graphs import graph_cover_bound
 
 # Labels that are kept as equations; then the system of the vertices without a label is made anew.
@@ -395,9 +394,8 @@ def _has_graph(learner):
 
 class GraphOnlinePredictor(
     EstimatorMixin,
-    ClassScoresMixin,
-    GraphMixin,
     OnlineClassifierMixin,
+    GraphMixin,
     ClassifierMixin,
     BaseEstimator,
 ):

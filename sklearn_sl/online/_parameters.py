@@ -12,71 +12,75 @@ from sklearn_sl._sklearn import fit_context, validate_parameters
 SHOWN = reprlib.Repr()
 SHOWN.maxother = SHOWN.maxstring = 100
 CHANGED = (
-    "{} was {} in the trials so far and is {} now, which the state and the guarantees of this "
-    "learner are not made for: set it back, or start afresh, with fit or with a clone."
+    "{} changed from {} to {} since the first call to partial_fit, but the state and the bounds of "
+    "the learner hold for the first value only: set it back, call fit, or use a clone."
 )
 
 
-class ParametersMixin:
-    """One rule for parameters that ``set_params`` changes in the middle of a stream.
+# Parameters that take effect in any trial, or matter in ``fit`` only, whatever the learner is.
+FREE = frozenset({"max_iter", "n_jobs", "verbose"})
 
-    The parameters are remembered when a stream begins. Later calls validate those that have
-    changed. The ones in ``_free`` take effect from then on, or matter in ``fit`` only; any other
-    change is an error, since the state was made for the old value. ``_fixed`` names those that
-    predictions depend on, too.
-    """
+# One rule for parameters that ``set_params`` changes in the middle of a stream. They are remembered
+# when a stream begins. Later calls validate those that have changed. The ones in ``_free`` of the
+# learner take effect from then on, or matter in ``fit`` only; any other change is an error, since
+# the state was made for the old value. ``_fixed`` names those that predictions depend on, too.
 
-    _fixed = ()
-    _free = frozenset({"max_iter", "n_jobs", "verbose"})
 
-    def _remember_parameters(self):
-        params = self.get_params(deep=True)
-        outer_first = sorted(params, key=lambda name: name.count("__"))
-        self._began_with = {name: frozen(params[name]) for name in outer_first}
+def remember_parameters(learner):
+    """Remember the parameters that a stream begins with."""
+    params = learner.get_params(deep=True)
+    outer_first = sorted(params, key=lambda name: name.count("__"))
+    learner._began_with = {name: frozen(params[name]) for name in outer_first}
 
-    def _at_start(self, name):
-        """Return the value of a parameter that the state was made for."""
-        return getattr(self, "_began_with", {}).get(name, getattr(self, name))
 
-    def _may_change(self, name):
-        """Return whether a parameter may have another value in the next trials."""
-        return name in self._free
+def at_start(learner, name):
+    """Return the value of a parameter that the state was made for."""
+    return getattr(learner, "_began_with", {}).get(name, getattr(learner, name))
 
-    def _check_parameters(self):
-        """Validate the parameters that have changed, and complain of those that must not."""
-        changed = self._changed_parameters()
-        if not changed:
-            return
-        validate_parameters(self)
-        for name in changed:
-            if not self._may_change(name.split("__")[0]):
-                self._complain_of_change(name)
-        now = {name: frozen(parameter(self, name)) for name in changed}
-        self._began_with = {**self._began_with, **now}
 
-    def _check_fixed(self):
-        """Complain of other parameters than the state was made for, if predictions need them."""
-        for name in self._changed_parameters(self._fixed):
-            self._complain_of_change(name)
+def check_parameters(learner):
+    """Validate the parameters that have changed, and complain of those that must not."""
+    changed = changed_parameters(learner)
+    if not changed:
+        return
+    validate_parameters(learner)
+    complain_unless_free(learner, changed)
+    now = {name: frozen(parameter(learner, name)) for name in changed}
+    learner._began_with = {**learner._began_with, **now}
 
-    def _check_certified(self):
-        """Complain of other parameters than those that a guarantee is about."""
-        for name in self._changed_parameters():
-            if not self._may_change(name.split("__")[0]):
-                self._complain_of_change(name)
 
-    def _changed_parameters(self, names=None):
-        """Return which parameters, of all or of these ones, have changed; outer ones first."""
-        return [
-            name
-            for name, value in getattr(self, "_began_with", {}).items()
-            if (names is None or name.split("__")[0] in names)
-            and not is_same(parameter(self, name), value)
-        ]
+def check_fixed(learner):
+    """Complain of other parameters than the state was made for, if predictions need them."""
+    for name in changed_parameters(learner, learner._fixed):
+        complain_of_change(learner, name)
 
-    def _complain_of_change(self, name):
-        values = self._began_with[name], parameter(self, name)
-        raise ValueError(CHANGED.format(name, *map(SHOWN.repr, values)))
+
+def check_certified(learner):
+    """Complain of other parameters than those that a guarantee is about."""
+    complain_unless_free(learner, changed_parameters(learner))
+
+
+def complain_unless_free(learner, names):
+    """Complain of a parameter that must not have another value in the next trials."""
+    for name in names:
+        if name.split("__")[0] not in learner._free:
+            complain_of_change(learner, name)
+
+
+def changed_parameters(learner, names=None):
+    """Return which parameters, of all or of these ones, have changed; outer ones first."""
+    return [
+        name
+        for name, value in getattr(learner, "_began_with", {}).items()
+        if (names is None or name.split("__")[0] in names)
+        and not is_same(parameter(learner, name), value)
+    ]
+
+
+def complain_of_change(learner, name):
+    """Raise the error for a parameter that must not change."""
+    values = learner._began_with[name], parameter(learner, name)
+    raise ValueError(CHANGED.format(name, *map(SHOWN.repr, values)))
 
 
 def stream_context(method):
@@ -92,7 +96,7 @@ def stream_context(method):
             return run(self, *args, **kwargs)
         before = self._began_with
         try:
-            self._check_parameters()
+            check_parameters(self)
             return run(self, *args, **kwargs)
         except BaseException:
             self._began_with = before

@@ -96,12 +96,14 @@ def progressive_predict(
 
 def _check_options(estimator, method, block_size, delay):
     if not hasattr(estimator, "partial_fit"):
-        raise TypeError(f"{type(estimator).__name__} cannot learn from a stream: no partial_fit.")
+        raise TypeError(
+            f"{type(estimator).__name__} has no partial_fit method: pass an incremental learner."
+        )
     if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, not {method!r}.")
+        raise ValueError(f"method must be one of {METHODS}; got {method!r}.")
     for name, value, least in (("block_size", block_size, 1), ("delay", delay, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer, at least {least}: {value!r}.")
+            raise ValueError(f"{name} must be an integer >= {least}; got {value!r}.")
 
 
 def _indexable(X):
@@ -241,7 +243,7 @@ def progressive_val_score(
         return _score(estimator, scoring, y, answers, method)
     sizes = np.asarray(at, dtype=int)
     if np.any((sizes < 1) | (sizes > len(y))):
-        raise ValueError(f"at must be numbers of samples, from 1 to {len(y)}.")
+        raise ValueError(f"at must be integers from 1 to {len(y)}.")
     return np.array([_score(estimator, scoring, y[:k], answers[:k], method) for k in sizes])
 
 
@@ -320,7 +322,9 @@ def online_to_batch(estimator, X, y, *, method="random", classes=None, random_st
     True
     """
     if method not in ("random", "average", "longest", "last"):
-        raise ValueError(f'method must be "random", "average", "longest" or "last": {method!r}.')
+        raise ValueError(
+            f'method must be one of "random", "average", "longest", "last"; got {method!r}.'
+        )
     _check_options(estimator, "predict", 1, 0)
     check_consistent_length(X, y)
     X, y, model = _indexable(X), np.asarray(y), clone(estimator)
@@ -338,7 +342,7 @@ def online_to_batch(estimator, X, y, *, method="random", classes=None, random_st
 def _longest_survivor(model, X, y, params):
     """Return how many samples the state had seen that made the longest run without mistakes."""
     if "classes" not in params:
-        raise ValueError('method="longest" counts mistakes: it needs a classifier.')
+        raise ValueError('method="longest" requires a classifier, since it counts mistakes.')
     answers = progressive_predict(model, X, y, classes=params["classes"])
     mistakes = np.concatenate([[-1], np.flatnonzero(answers != y), [len(y)]])
     runs = np.diff(mistakes)
@@ -356,7 +360,8 @@ def _averaged(model, X, y, params):
         params = {}
         if not hasattr(model, "coef_"):
             raise ValueError(
-                f'method="average" averages weights, but {type(model).__name__} has no coef_.'
+                f'method="average" averages weights, but {type(model).__name__} has no coef_: '
+                "use another method."
             )
         # Copies: learners change their weights in place.
         state = np.array(model.coef_), np.array(model.intercept_)

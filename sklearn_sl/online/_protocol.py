@@ -5,14 +5,15 @@ from math import prod
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
 from sklearn_sl.base import read_labels
-from sklearn_sl.online._parameters import ParametersMixin, stream_context
+from sklearn_sl.online._parameters import FREE, check_fixed, remember_parameters, stream_context
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
@@ -127,12 +128,26 @@ class Predictions:
         self.n_heard += len(values)
 
 
-class OnlineMixin(ParametersMixin):
+def scores_of_query(learner, X):
+    """Return the scores of samples that a fitted learner is asked about; all of them are finite."""
+    check_is_fitted(learner)
+    check_fixed(learner)
+    X = learner._read_query(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = learner._scores(X)
+    if not np.isfinite(scores).all():
+        raise ValueError(BEYOND.format(type(learner).__name__))
+    return scores
+
+
+class OnlineMixin:
     """``fit`` and ``partial_fit`` of a learner that goes through trials one by one.
 
     In a trial the learner answers, is told the target, and changes its state. Hooks:
 
     - ``_read(X, y, reset)`` returns validated samples and targets as numbers;
+    - ``_plan(X, targets)`` chooses, before anything else, what depends on the trials to come, such
+      as a rate; ``partial_fit`` does not know them, and passes None;
     - ``_begin(X)`` sets the state of a learner that has seen nothing;
     - ``_foresee(X, n_passes)`` tells a learner in ``fit`` what it will go through, and how often;
     - ``_play(X, targets)`` goes through a slice of trials, changes the state in place, and returns
@@ -143,15 +158,25 @@ class OnlineMixin(ParametersMixin):
     - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
       if there is no such pass;
     - ``_finish()`` sets the attributes that follow from the state;
+    - ``_forget_certificate()`` and, after all passes of ``fit``, ``_certify(X, targets)`` set the
+      attributes that compare the learner with a theorem;
     - ``_predictions(answers)`` returns what ``predict`` would have said;
     - ``_check_arrays()`` complains of a state that compiled trials cannot go on with.
 
-    ``_mutable`` names the attributes that ``_play`` changes in place. ``_width`` is the number of
+    What ``_play`` changes in place is ``_state``, an object with ``copy()``, or the arrays that
+    ``_mutable`` names; if a trial fails the old ones return. ``_width`` is the number of
     weight vectors that a row meets, by which the length of slices is chosen.
     """
 
     _mutable = ()
     _width = 1
+    # Parameters that predictions depend on, and those that may change between trials.
+    _fixed = ()
+    _free = FREE
+    # The state that goes through trials, if it is an object of its own.
+    _state = None
+    # Whether a trial can be a mistake.
+    _counts_mistakes = True
     # Answers, where somebody asked for them.
     _heard = None
 
@@ -168,14 +193,12 @@ class OnlineMixin(ParametersMixin):
         self._loss_parts = []
         if self._counts_mistakes:
             self.n_mistakes_ = 0
-        self._remember_parameters()
-
-    @property
-    def _counts_mistakes(self):
-        return True
+        remember_parameters(self)
 
     def _copy_state(self):
-        """Let the arrays that are changed in place be copies, so that the old ones can return."""
+        """Let what is changed in place be copies, so that the old ones can return."""
+        if self._state is not None:
+            self._state = self._state.copy()
         for name in self._mutable:
             setattr(self, name, getattr(self, name).copy())
 
@@ -234,7 +257,10 @@ class OnlineMixin(ParametersMixin):
         """Return a curve in one part, or say that there is none."""
         parts = getattr(self, name, [])
         if not parts:
-            raise AttributeError(f"{type(self).__name__} has no curve without {option}=True.")
+            raise AttributeError(
+                f"{type(self).__name__} keeps this curve only with {option}=True: set it and "
+                "fit again."
+            )
         return joined(parts)
 
     def _complain(self, X, row):
@@ -247,8 +273,13 @@ class OnlineMixin(ParametersMixin):
         )
         raise ValueError(BEYOND.format(type(self).__name__))
 
+    def _fit_trials(self, X, targets):
+        """Fit to the trials; learners that go through them once say so here."""
+        self._fit_passes(X, targets, self.max_iter)
+
     def _fit_passes(self, X, targets, max_iter):
-        """Start afresh and pass over the trials until a pass is clean."""
+        """Start from scratch and pass over the trials until a pass is clean."""
+        self._plan(X, targets)
         self._begin(X)
         self._begin_account()
         self._foresee(X, max_iter)
@@ -261,8 +292,19 @@ class OnlineMixin(ParametersMixin):
                 if self.converged_ or progress.stop:
                     break
         self._finish()
+        self._forget_certificate()
+        self._certify(X, targets)
+
+    def _plan(self, X, targets):
+        pass
 
     def _foresee(self, X, n_passes):
+        pass
+
+    def _forget_certificate(self):
+        pass
+
+    def _certify(self, X, targets):
         pass
 
     def _n_changes(self):
@@ -281,6 +323,7 @@ class OnlineMixin(ParametersMixin):
             self._copy_state()
         self._pass(X, targets, *trials)
         self._finish()
+        self._forget_certificate()
 
     @stream_context
     def _predict_and_learn(self, X, y, **params):
@@ -345,13 +388,18 @@ class OnlineMixin(ParametersMixin):
 
 
 class OnlineRegressorMixin(OnlineMixin):
-    """Trials whose targets are numbers."""
+    """Trials whose targets are numbers.
+
+    Unless a learner says otherwise its answer is one score, which is the prediction. Hook:
+    ``_scores(X)``, a matrix of one column.
+    """
 
     _counts_mistakes = False
+    _together = False
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
-        """Start afresh and pass over the trials, at most ``max_iter`` times.
+        """Start from scratch and pass over the trials, at most ``max_iter`` times.
 
         Parameters
         ----------
@@ -366,7 +414,7 @@ class OnlineRegressorMixin(OnlineMixin):
         self : object
             The fitted learner.
         """
-        self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
+        self._fit_trials(*self._read(X, y, reset=True))
         return self
 
     @stream_context
@@ -397,9 +445,39 @@ class OnlineRegressorMixin(OnlineMixin):
         first = not hasattr(self, "n_trials_")
         X, y = self._read(X, y, reset=first)
         if first:
+            self._plan(None, None)
             self._begin(X)
             self._begin_account()
         return X, y
+
+    def _views(self, scores, y):
+        return [(scores[:, 0], y)]
+
+    def _n_vectors(self):
+        return 1
+
+    def _signs(self, y, k):
+        """Return the targets of weight vector ``k``, the only one."""
+        return y
+
+    def _pull(self, scores, y, slopes):
+        """Return the slopes by scores, given those of the views."""
+        return slopes[0][:, None]
+
+    def predict(self, X):
+        """Predict the targets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Numbers.
+        """
+        return scores_of_query(self, X)[:, 0]
 
     def _predictions(self, answers):
         return answers[:, 0]
@@ -410,11 +488,20 @@ class OnlineRegressorMixin(OnlineMixin):
 
 
 class OnlineClassifierMixin(OnlineMixin):
-    """Trials whose targets are classes: places in ``classes_``."""
+    """Trials whose targets are classes: places in ``classes_``.
+
+    Unless a learner says otherwise, with ``_has_scores = False``, its answers are one score for two
+    classes, else one for each; a vector or a function stands behind each. With
+    ``multi_class="ovr"`` each vector learns its class against all others. With "kesler" the vector
+    of the true class and that of the best other class take a step together. Hook: ``_scores(X)``, a
+    column for each score.
+    """
+
+    _has_scores = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
-        """Start afresh and pass over the trials until a pass is clean.
+        """Start from scratch and pass over the trials until a pass is clean.
 
         Parameters
         ----------
@@ -429,7 +516,7 @@ class OnlineClassifierMixin(OnlineMixin):
         self : object
             The fitted learner.
         """
-        self._fit_passes(*self._read(X, y, reset=True), self.max_iter)
+        self._fit_trials(*self._read(X, y, reset=True))
         return self
 
     @stream_context
@@ -495,7 +582,9 @@ class OnlineClassifierMixin(OnlineMixin):
             known = self.classes_[codes] == y
         if not np.all(known):
             unknown = np.unique(np.asarray(y)[~known])
-            raise ValueError(f"y has labels {unknown} that are not among the classes.")
+            raise ValueError(
+                f"y contains the labels {unknown}, which are not in classes={self.classes_}."
+            )
         return codes
 
     def _read_more(self, X, y, classes):
@@ -514,6 +603,7 @@ class OnlineClassifierMixin(OnlineMixin):
         X = self._read_samples(X, reset=first)
         y = self._read_targets(X, y)
         if first:
+            self._plan(None, None)
             self._begin(X)
             self._begin_account()
         return X, self._codes(y)
@@ -542,3 +632,68 @@ class OnlineClassifierMixin(OnlineMixin):
         if answers.shape[1] == 1:
             return self.classes_.take(answers[:, 0] > 0)
         return self.classes_.take(answers.argmax(axis=1))
+
+    # ------------------------------------------------------------ scores
+
+    @property
+    def _together(self):
+        return self.multi_class == "kesler" and self._n_vectors() > 1
+
+    def _n_vectors(self):
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _signs(self, codes, k):
+        """Return the targets of weight vector ``k``, one for its class and else minus one."""
+        signs = (codes == (1 if self._n_vectors() == 1 else k)) * 2.0
+        signs -= 1.0
+        return signs
+
+    def _views(self, scores, codes):
+        """Return scores and targets as losses see them: for each vector, or for all together."""
+        if not self._together:
+            return [(scores[:, k], self._signs(codes, k)) for k in range(scores.shape[1])]
+        rows, others = np.arange(len(codes)), scores.copy()
+        others[rows, codes] = -np.inf
+        return [(scores[rows, codes] - others.max(axis=1), np.ones(len(codes)))]
+
+    def _pull(self, scores, codes, slopes):
+        """Return the slopes by scores, given those of the views."""
+        if not self._together:
+            return np.stack(slopes, axis=1)
+        rows, others, pull = np.arange(len(codes)), scores.copy(), np.zeros_like(scores)
+        others[rows, codes] = -np.inf
+        pull[rows, codes], pull[rows, others.argmax(axis=1)] = slopes[0], -slopes[0]
+        return pull
+
+    @available_if(lambda learner: learner._has_scores)
+    def decision_function(self, X):
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the scores of the second one, positive where it is predicted; else a
+            column for each class.
+        """
+        scores = scores_of_query(self, X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Predict the classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self._predictions(scores_of_query(self, X))

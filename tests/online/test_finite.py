@@ -394,7 +394,7 @@ def test_hypotheses_see_sparse_samples_as_they_are(rng):
     ("hypotheses", "message"),
     [
         ([], "empty"),
-        ([3], "must be a function"),
+        ([3], "must contain callables"),
         ([lambda X: 1], "returned an array of shape"),
         ([lambda X: X], "returned an array of shape"),
     ],
@@ -576,7 +576,7 @@ def test_grid_needs_finite_samples(bad):
     [
         ({"low": 1.0}, "must be less than"),
         ({"low": -1e308, "high": 1e308}, "must be less than"),
-        ({"feature": 2}, "no feature=2"),
+        ({"feature": 2}, "feature must be in"),
     ],
 )
 def test_wrong_grids_are_errors(params, message):

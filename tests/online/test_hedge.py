@@ -103,7 +103,7 @@ def test_horizon_is_that_of_fit_or_told(rng):
     assert Hedge(eta="horizon").fit(X, y).eta_ == rate
     model = Hedge(eta="horizon", horizon=100).partial_fit(X[:9], y[:9], classes=[0, 1])
     assert model.eta_ == rate
-    with pytest.raises(ValueError, match="needs the horizon"):
+    with pytest.raises(ValueError, match="requires horizon"):
         Hedge(eta="horizon").partial_fit(X, y, classes=[0, 1])
 
 
@@ -243,7 +243,7 @@ def test_golden_bounds():
 
 def test_losses_are_looked_at(rng):
     losses = rng.random((50, 4))
-    for bad, message in ((np.inf, "not finite"), (-0.1, "must not be negative")):
+    for bad, message in ((np.inf, "must be finite"), (-0.1, "must not be negative")):
         spoiled = losses.copy()
         spoiled[31, 2] = bad
         for eta in (0.5, "horizon", "doubling"):
@@ -251,7 +251,7 @@ def test_losses_are_looked_at(rng):
                 hedge(spoiled, eta)
         with pytest.raises(ValueError, match=r"trial 31"):
             hedge(spoiled, 0.5, share=0.1)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="must be finite"):
         hedge(np.full((3, 2), -np.inf))
     assert np.isfinite(hedge(losses - 5).regret)
     sleeping = np.where(losses < 0.3, np.nan, losses)
@@ -263,7 +263,7 @@ def test_losses_are_looked_at(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"eta": "fast"}, "eta must be a positive number"),
+        ({"eta": "fast"}, "eta must be a positive float"),
         ({"eta": 0.0}, "eta"),
         ({"eta": np.inf}, "eta"),
         ({"eta": np.nan}, "eta"),
@@ -272,7 +272,7 @@ def test_losses_are_looked_at(rng):
         ({"horizon": 0}, "horizon"),
         ({"share": 1.5}, "share"),
         ({"scale": 0.0}, "scale"),
-        ({"share": 0.1}, "share needs a fixed learning rate"),
+        ({"share": 0.1}, "share > 0 requires eta"),
         ({"eta": 0.5, "share": 1e-200}, "at least 1e-100"),
     ],
 )

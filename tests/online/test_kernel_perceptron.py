@@ -387,7 +387,7 @@ def test_budget_and_average_of_the_first_call_stay(rings):
         ({"average": True, "budget": 5, "budget_strategy": "removal"}, {"budget": None}),
     ]:
         model = KernelPerceptron(**first).partial_fit(X[:100], y[:100], classes=[0, 1])
-        with pytest.raises(ValueError, match="start afresh"):
+        with pytest.raises(ValueError, match="call fit"):
             model.set_params(**later).partial_fit(X[100:], y[100:])
         assert len(model.fit(X, y).support_) <= (model.budget or 300)
 

@@ -261,8 +261,8 @@ def test_certain_experts_are_mixed_though_alone_each_would_lose_everything():
         (lambda: best_convex_combination([[0.0, np.nan]], [0.0]), "NaN"),
         (lambda: best_convex_combination([[0.0, 1.0]], [np.inf]), "infinity"),
         (lambda: best_convex_combination([[0.0, 1.0]], [0.0], "hinge"), "loss must be one of"),
-        (lambda: best_convex_combination([[0.0, 1.5]], [0.0], "entropic"), "advice must lie"),
-        (lambda: best_convex_combination([[0.0, 0.5]], [-1.0], "entropic"), "y must lie"),
+        (lambda: best_convex_combination([[0.0, 1.5]], [0.0], "entropic"), "advice must be in"),
+        (lambda: best_convex_combination([[0.0, 0.5]], [-1.0], "entropic"), "y must be in"),
         (lambda: best_convex_combination([[0.5], [0.0]], [1.0, 1.0], "entropic"), "In trial 1 "),
     ],
 )

@@ -112,8 +112,8 @@ def test_a_changed_parameter_takes_effect_or_raises(kind, name):
     if name == "penalty":
         with pytest.raises(ValueError, match=r"penalty=.* not supported"):
             model.partial_fit(X, y)
-    elif not model._may_change(name):
-        with pytest.raises(ValueError, match=f"{name} was .* is .* now.* start afresh"):
+    elif name not in model._free:
+        with pytest.raises(ValueError, match=f"{name} changed from .* to .* call fit"):
             model.partial_fit(X, y)
         assert as_bytes(model) == before
         model.set_params(**{name: value}).partial_fit(X, y)
@@ -191,14 +191,14 @@ def test_kernels_and_lists_that_change_in_place_are_seen(rng):
         (MatrixCompletion(row_kernel=Gaussian(gamma=0.5)), "row_kernel"),
     ]:
         model.partial_fit(X, y, classes=[0, 1]).set_params(**{f"{name}__gamma": 3.0})
-        with pytest.raises(ValueError, match=rf"{name}__gamma was 0\.5 .* is 3\.0 now"):
+        with pytest.raises(ValueError, match=rf"{name}__gamma changed from 0\.5 to 3\.0"):
             model.partial_fit(X, y)
     hypotheses = [lambda X: X[:, 0] > 0, lambda X: X[:, 1] > 0]
     model = Halving(hypotheses).partial_fit(X, y > 0, classes=[False, True])
     hypotheses.append(lambda X: X[:, 0] > 1)
-    with pytest.raises(ValueError, match="hypotheses was"):
+    with pytest.raises(ValueError, match="hypotheses changed"):
         model.partial_fit(X, y > 0)
-    with pytest.raises(ValueError, match="hypotheses was"):
+    with pytest.raises(ValueError, match="hypotheses changed"):
         model.predict(X)
 
 
@@ -210,7 +210,7 @@ def test_what_to_do_when_none_is_left_may_change_before_that(learner):
         model.partial_fit(X, [1, 0])
     model.set_params(on_empty="keep").partial_fit(X, [1, 0])
     assert model.n_mistakes_ <= model.bound_
-    with pytest.raises(ValueError, match=r"on_empty was 'keep' .* is 'restart' now"):
+    with pytest.raises(ValueError, match=r"on_empty changed from .keep. to .restart."):
         model.set_params(on_empty="restart").partial_fit(X, y)
 
 
@@ -225,7 +225,7 @@ def test_predictions_need_the_parameters_they_are_made_with(rng):
         (MatrixCompletion(), {"n_row_features": 1}),
     ]:
         model.fit(X, y)
-        with pytest.raises(ValueError, match=f"{next(iter(change))} was"):
+        with pytest.raises(ValueError, match=f"{next(iter(change))} changed"):
             model.set_params(**change).predict(X)
     # Others are for the next fit.
     said = WeightedMajority(beta=0.5).fit(X, y)
@@ -235,10 +235,10 @@ def test_predictions_need_the_parameters_they_are_made_with(rng):
 def test_regrets_are_those_of_the_parameters_of_the_trials(rng):
     X, y = rng.random((40, 4)), rng.integers(2, size=40)
     model = OnlineGradientDescentClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="loss was 'hinge'"):
+    with pytest.raises(ValueError, match="loss changed from 'hinge'"):
         model.set_params(loss="logistic").regret(X, y)
     model = FixedShare(bounds=(0, 1)).fit(X, y)
-    with pytest.raises(ValueError, match=r"alpha was 0\.01"):
+    with pytest.raises(ValueError, match=r"alpha changed from 0\.01"):
         model.set_params(alpha=0.5).shifting_regret(X, y, 2)
     model = SwitchingMultitaskExperts(n_switches=2, horizon=40).fit(X.round(), y)
     bound = model.regret_bound_
@@ -266,12 +266,12 @@ def test_bandits_keep_to_the_parameters_of_the_game(learner, rng):
         for known, number in told.items():
             np.testing.assert_array_equal(getattr(model, known, None), number)
         for call in (model.select, lambda: model.replay(losses, resume=True)):
-            with pytest.raises(ValueError, match=f"{name} was .* start afresh"):
+            with pytest.raises(ValueError, match=f"{name} changed .* call fit"):
                 call()
         model.set_params(**{name: value})
         arm = model.select()
         model.set_params(**{name: others[name]})
-        with pytest.raises(ValueError, match=f"{name} was"):
+        with pytest.raises(ValueError, match=f"{name} changed"):
             model.update(arm, 0.5)
         model.set_params(**{name: value}).update(arm, 0.5)
         model.replay(losses, random_state=0)

@@ -304,7 +304,7 @@ def test_impossible_questions_are_refused(rng):
     for experts in (np.zeros(7, dtype=int), np.zeros((2, 120), dtype=int), np.full(120, 5)):
         with pytest.raises(ValueError, match="120 trials"):
             model.sequence_regret(X, y, experts)
-    with pytest.raises(ValueError, match="needs n_shifts"):
+    with pytest.raises(ValueError, match="requires n_shifts"):
         MixingPastPosteriors(alpha="auto").fit(X, y)
 
 

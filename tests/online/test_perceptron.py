@@ -16,7 +16,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn_sl.base import class_factors
 from sklearn_sl.online import Perceptron
 from sklearn_sl.online.linear import _sweeps
-from sklearn_sl.online.linear._passes import places, set_aside, turns_in_order
+from sklearn_sl.online.linear._passes import (
+    least_mistake_bound,
+    orders_of_passes,
+    places,
+    set_aside,
+    split_off_watch,
+    turns_in_order,
+)
 from sklearn_sl.theory import best_perceptron_bound, perceptron_bound
 
 IN_ORDER = {"shuffle": False, "tol": None}
@@ -335,7 +342,7 @@ def test_many_presentations_in_a_row_are_those_of_repeated_rows(
     np.testing.assert_allclose(weighted.cumulative_loss_, repeated.cumulative_loss_, **ALGEBRA)
     for name in ("n_trials_", "n_updates_", "n_mistakes_", "radius_"):
         assert getattr(weighted, name) == getattr(repeated, name)
-    np.testing.assert_allclose(weighted._tails, repeated._tails, **ALGEBRA)
+    np.testing.assert_allclose(weighted._state.tails, repeated._state.tails, **ALGEBRA)
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -373,7 +380,7 @@ def test_class_without_weight_is_an_error_in_each_fit():
     X, y = problem()
     model = Perceptron()
     for _ in range(2):
-        with pytest.raises(ValueError, match="weight zero"):
+        with pytest.raises(ValueError, match="sample_weight is zero"):
             model.fit(X, y, sample_weight=(y == "a").astype(float))
         model.fit(X, y)
 
@@ -490,7 +497,8 @@ def test_samples_with_few_distinct_values_can_stop_early():
     assert model.n_trials_ == 900 * model.n_iter_
     assert model.score(X, y) > 0.8
     # The samples set aside are as those that are left.
-    train, test = model._set_aside(X, y, None)[:2], model._set_aside(X, y, None)[3][:2]
+    parts = split_off_watch(model, X, y, None)
+    train, test = parts[:2], parts[3][:2]
     for part in (train, test):
         assert abs(np.mean(part[0][part[1] == 1, 0]) - np.mean(X[y == 1, 0])) < 0.1
 
@@ -510,7 +518,9 @@ def test_weights_are_copies_among_copies(rng, early_stopping):
 
 def test_copies_have_independent_places_in_a_shuffled_pass():
     hashes = np.repeat(np.arange(20, dtype=np.uint64), 50)
-    turns = next(Perceptron()._orders(hashes[:, None].astype(float), np.zeros(1000), None))
+    turns = next(
+        orders_of_passes(Perceptron(), hashes[:, None].astype(float), np.zeros(1000), None)
+    )
     neighbours = np.mean(np.diff(hashes[turns.rows].astype(int)) == 0)
     assert neighbours < 0.1  # one in twenty
 
@@ -661,8 +671,8 @@ def test_bound_of_a_fit_is_kept_and_belongs_to_the_comparator(params, intercept)
         model = Perceptron(fit_intercept=intercept, max_iter=5, tol=None, **params).fit(X, y)
         assert model.n_updates_ <= model.bound_ * (1 + 1e-9)
         assert model.bound_ <= len(y) * model.n_iter_ * len(model._views(np.zeros((1, 3)), [0]))
-        again = model._mistake_bound(
-            X, np.searchsorted(model.classes_, y), model.n_iter_, model.comparator_
+        again = least_mistake_bound(
+            model, X, np.searchsorted(model.classes_, y), model.n_iter_, model.comparator_
         )
         np.testing.assert_allclose(again[0], model.bound_, rtol=1e-6)
 
@@ -680,7 +690,7 @@ def test_bound_needs_a_class_for_each_sample():
     model = Perceptron().fit(X, y)
     with pytest.raises(ValueError, match="inconsistent"):
         model.mistake_bound(X, y[:-1])
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="not in classes"):
         model.mistake_bound(X, np.full(len(X), "z"))
 
 

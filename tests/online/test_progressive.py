@@ -273,7 +273,7 @@ def test_conversions_that_cannot_be_are_refused(stream):
     X, y = stream
     with pytest.raises(ValueError, match="method must be"):
         online_to_batch(Perceptron(), X, y, method="best")
-    with pytest.raises(ValueError, match="needs a classifier"):
+    with pytest.raises(ValueError, match="requires a classifier"):
         online_to_batch(SGDRegressor(), X, np.arange(200.0), method="longest")
     with pytest.raises(ValueError, match="no coef_"):
         online_to_batch(BernoulliNB(), X, y, method="average")

@@ -307,7 +307,7 @@ def bad_blocks(model, X, y):
         ((X, None), "y"),
     ]
     if is_classifier(model):
-        blocks.append(((X, np.where(np.arange(len(y)) == 180, "z", y)), "not among the classes"))
+        blocks.append(((X, np.where(np.arange(len(y)) == 180, "z", y)), "not in classes"))
         blocks.append(((X, y, ["a", "b"]), "not the same"))
     else:
         blocks.append(((X, np.where(np.arange(len(y)) == 180, np.nan, y)), "contains NaN"))
@@ -463,7 +463,7 @@ def test_labels_of_all_kinds_are_their_places(classes, dtype, rng):
 def test_labels_that_are_no_classes_are_an_error(y):
     X = np.eye(3)
     model = Perceptron().partial_fit(X, [0, 1, 0], classes=[0, 1])
-    with pytest.raises(ValueError, match=r"not among the classes|NaN"):
+    with pytest.raises(ValueError, match=r"not in classes|NaN"):
         model.partial_fit(X, np.array(y))
 
 

@@ -10,7 +10,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl._state import check_number, check_shape
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.online._parameters import ParametersMixin
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import FREE, at_start, check_parameters, remember_parameters
 from sklearn_sl.online.bandits import _bandit_replay
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, ucb1_bound
 
@@ -56,7 +57,7 @@ def importance_weighted_loss(loss, arm, probabilities):
     probabilities = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
     chosen = np.asarray(arm)[..., None]
     if chosen.dtype.kind not in "iu" or np.any((chosen < 0) | (chosen >= probabilities.shape[-1])):
-        raise ValueError(f"There are {probabilities.shape[-1]} arms, but no arm {arm!r}.")
+        raise ValueError(f"arm must be in [0, {probabilities.shape[-1]}); got {arm!r}.")
     loss, chosen = np.broadcast_arrays(np.asarray(loss, dtype=np.float64)[..., None], chosen)
     estimates = np.zeros(np.broadcast_shapes(probabilities.shape, (*chosen.shape[:-1], 1)))
     chances = np.take_along_axis(np.broadcast_to(probabilities, estimates.shape), chosen, axis=-1)
@@ -66,7 +67,7 @@ def importance_weighted_loss(loss, arm, probabilities):
     return estimates
 
 
-class BanditMixin(ParametersMixin):
+class BanditMixin:
     """Rounds of a bandit: ``select``, then ``update``; or ``replay`` of many rounds at once.
 
     Hooks:
@@ -80,12 +81,14 @@ class BanditMixin(ParametersMixin):
     """
 
     _mutable = ()
+    _fixed = ()
+    _free = FREE
 
     def _begin(self, n_arms, random_state):
-        self._remember_parameters()
+        remember_parameters(self)
         if not 0 < self._span < np.inf:
             raise ValueError(
-                f"low must be below high, by no more than floating point numbers can tell, but "
+                f"low must be less than high, and high - low must be finite; got "
                 f"low={self.low} and high={self.high}."
             )
         self.n_arms_, self.n_rounds_ = n_arms, 0
@@ -114,11 +117,11 @@ class BanditMixin(ParametersMixin):
 
     @property
     def _low(self):
-        return self._at_start("low")
+        return at_start(self, "low")
 
     @property
     def _span(self):
-        return self._at_start("high") - self._low
+        return at_start(self, "high") - self._low
 
     def select(self):
         """Choose the arm of the next round.
@@ -134,7 +137,7 @@ class BanditMixin(ParametersMixin):
             if self.n_arms is None:
                 raise ValueError("select needs to know the number of arms: set n_arms.")
             self._begin(self.n_arms, self.random_state if hasattr(self, "random_state") else None)
-        self._check_parameters()
+        check_parameters(self)
         if self._pending is not None:
             raise RuntimeError(
                 f"Arm {self._pending} was selected, but update has not been called with its loss."
@@ -160,7 +163,7 @@ class BanditMixin(ParametersMixin):
         """
         if getattr(self, "_pending", None) is None:
             raise RuntimeError("update was called before select: no arm has been selected.")
-        self._check_parameters()
+        check_parameters(self)
         if arm != self._pending:
             raise ValueError(
                 f"update was called with the loss of arm {arm!r}, but arm {self._pending} was "
@@ -168,7 +171,7 @@ class BanditMixin(ParametersMixin):
             )
         if not (isinstance(loss, Real) and self.low <= loss <= self.high):
             raise ValueError(
-                f"The loss must be a number between low={self.low} and high={self.high}: {loss!r}."
+                f"loss must be in [low, high] = [{self.low}, {self.high}]; got {loss!r}."
             )
         self._learn(self._pending, float(loss))
         self._pending = self._totals = None
@@ -192,7 +195,7 @@ class BanditMixin(ParametersMixin):
             afresh. It makes no difference to a learner that draws nothing.
 
         resume : bool, default=False
-            Whether to go on from the state that the learner is in. If not, it starts afresh.
+            Whether to go on from the state that the learner is in. If not, it starts from scratch.
 
         Returns
         -------
@@ -200,7 +203,7 @@ class BanditMixin(ParametersMixin):
             The learner.
         """
         if resume and hasattr(self, "n_rounds_"):
-            self._check_parameters()
+            check_parameters(self)
         losses = check_array(losses, dtype=np.float64, order="C", input_name="losses")
         low, high = losses.min(), losses.max()
         if low < self.low or high > self.high:
@@ -281,7 +284,7 @@ class ExponentialBanditMixin(BanditMixin):
 
     @property
     def _is_anytime(self):
-        return self._at_start("eta") == "auto" and self._at_start("horizon") is None
+        return at_start(self, "eta") == "auto" and at_start(self, "horizon") is None
 
     def _etas(self, n_rounds):
         """Return the rates of the next rounds, and of the one after them."""
@@ -346,6 +349,7 @@ class ExponentialBanditMixin(BanditMixin):
         return self._span * float(np.log(self.n_arms_) / last + self._tail[PATH])
 
 
+@paragraphs
 class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     """Exponential weights for a bandit, whose losses an adversary has fixed beforehand.
 
@@ -364,8 +368,7 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_arms : int or None, default=None
-        The number of arms. None leaves it to the first ``replay``; :meth:`select` needs it.
+    {n_arms}
 
     eta : float or "auto", default="auto"
         The rate, for losses scaled to [0, 1]. "auto" is ``sqrt(2 ln(n) / (m n))`` with
@@ -374,41 +377,30 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     horizon : int or None, default=None
         How many rounds there will be, if that is known; the game may go on after them.
 
-    low : float, default=0.0
-        The least possible loss.
+    {low}
 
-    high : float, default=1.0
-        The largest possible loss.
+    {high}
 
-    random_state : int, RandomState instance or None, default=None
-        For the draws.
+    {random_state}
 
     Attributes
     ----------
     probabilities_ : ndarray of shape (n_arms,)
         The probabilities of the next draw.
 
-    n_pulls_ : ndarray of shape (n_arms,)
-        How often each arm was chosen.
+    {n_pulls}
 
-    n_rounds_ : int
-        The number of rounds.
+    {n_rounds}
 
-    n_arms_ : int
-        The number of arms.
+    {n_arms_or_none}
 
-    arms_ : ndarray of shape (n_rounds,)
-        The arms of the last :meth:`replay`.
+    {arms}
 
-    cumulative_loss_ : float
-        The sum of the losses of the chosen arms.
+    {cumulative_loss_of_arms}
 
-    regret_ : float or None
-        ``cumulative_loss_`` minus the loss of the best arm. None if there was an :meth:`update`:
-        the losses of the other arms are not known then.
+    {regret}
 
-    best_arm_ : int or None
-        The arm that ``regret_`` compares with.
+    {best_arm}
 
     regret_bound_ : float
         The theorem's bound on the expectation of ``regret_``; a single run can exceed it.
@@ -486,6 +478,7 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         return self._span * float(exp3_bound(self.n_rounds_, self.n_arms_, eta, self._is_anytime))
 
 
+@paragraphs
 class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     """Exponential weights with implicit exploration: a bound that holds with high probability.
 
@@ -502,8 +495,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_arms : int or None, default=None
-        The number of arms. None leaves it to the first ``replay``; :meth:`select` needs it.
+    {n_arms}
 
     eta : float or "auto", default="auto"
         The rate, for losses scaled to [0, 1]. "auto" is ``sqrt(2 ln(n) / (m n))`` with
@@ -518,41 +510,30 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     delta : float, default=0.05
         With what probability ``regret_bound_`` may fail. It changes nothing else.
 
-    low : float, default=0.0
-        The least possible loss.
+    {low}
 
-    high : float, default=1.0
-        The largest possible loss.
+    {high}
 
-    random_state : int, RandomState instance or None, default=None
-        For the draws.
+    {random_state}
 
     Attributes
     ----------
     probabilities_ : ndarray of shape (n_arms,)
         The probabilities of the next draw.
 
-    n_pulls_ : ndarray of shape (n_arms,)
-        How often each arm was chosen.
+    {n_pulls}
 
-    n_rounds_ : int
-        The number of rounds.
+    {n_rounds}
 
-    n_arms_ : int
-        The number of arms.
+    {n_arms_or_none}
 
-    arms_ : ndarray of shape (n_rounds,)
-        The arms of the last :meth:`replay`.
+    {arms}
 
-    cumulative_loss_ : float
-        The sum of the losses of the chosen arms.
+    {cumulative_loss_of_arms}
 
-    regret_ : float or None
-        ``cumulative_loss_`` minus the loss of the best arm. None if there was an :meth:`update`:
-        the losses of the other arms are not known then.
+    {regret}
 
-    best_arm_ : int or None
-        The arm that ``regret_`` compares with.
+    {best_arm}
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``. None if there is a ``gamma`` but no rate of one value.
@@ -594,7 +575,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "delta": [Interval(Real, 0, 1, closed="neither")],
     }
-    _free = ParametersMixin._free | {"delta"}
+    _free = FREE | {"delta"}
 
     def __init__(
         self,
@@ -618,13 +599,13 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def _gammas(self, etas):
-        gamma = self._at_start("gamma")
+        gamma = at_start(self, "gamma")
         return etas / 2 if gamma == "auto" else np.full_like(etas, gamma)
 
     @property
     def regret_bound_(self):
         """The theorem's bound, which fails with probability ``delta`` at most."""
-        gamma = self._at_start("gamma")
+        gamma = at_start(self, "gamma")
         gamma = None if gamma == "auto" else gamma
         if self._is_anytime and gamma is not None:
             return None
@@ -633,6 +614,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         return self._span * float(bound)
 
 
+@paragraphs
 class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
     """Upper confidence bounds, for losses that are drawn from one distribution for each arm.
 
@@ -649,44 +631,33 @@ class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_arms : int or None, default=None
-        The number of arms. None leaves it to the first ``replay``; :meth:`select` needs it.
+    {n_arms}
 
-    low : float, default=0.0
-        The least possible loss.
+    {low}
 
-    high : float, default=1.0
-        The largest possible loss.
+    {high}
 
     Attributes
     ----------
     probabilities_ : ndarray of shape (n_arms,)
         One for the arm that is chosen next, zero for the others.
 
-    n_pulls_ : ndarray of shape (n_arms,)
-        How often each arm was chosen.
+    {n_pulls}
 
-    n_rounds_ : int
-        The number of rounds.
+    {n_rounds}
 
-    n_arms_ : int
-        The number of arms.
+    {n_arms_or_none}
 
-    arms_ : ndarray of shape (n_rounds,)
-        The arms of the last :meth:`replay`.
+    {arms}
 
     mean_losses_ : ndarray of shape (n_arms,)
         The mean loss of each arm when it was chosen; NaN if it never was.
 
-    cumulative_loss_ : float
-        The sum of the losses of the chosen arms.
+    {cumulative_loss_of_arms}
 
-    regret_ : float or None
-        ``cumulative_loss_`` minus the loss of the best arm. None if there was an :meth:`update`:
-        the losses of the other arms are not known then.
+    {regret}
 
-    best_arm_ : int or None
-        The arm that ``regret_`` compares with.
+    {best_arm}
 
     regret_bound_ : float
         The theorem's bound for any gaps, on the expectation of :meth:`pseudo_regret`.

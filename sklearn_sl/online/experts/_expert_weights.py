@@ -20,7 +20,7 @@ MOST_EPOCHS = 62
 class WeightState(CheckedState):
     """Weights of ``n`` experts, and what each of them has lost.
 
-    ``charged`` adds up what experts were charged while they slept, ``absent`` what the learner
+    ``charged`` adds up what experts were charged while they abstained, ``absent`` what the learner
     lost meanwhile. Hooks: ``_compiled()`` returns the compiled weights, which change the arrays
     that ``_arrays`` names, and ``_check_arrays(width)`` complains of them, where ``width`` is the
     padded number of experts; ``log_weights()`` and ``_all_losses()`` read them.
@@ -89,24 +89,24 @@ class WeightState(CheckedState):
         """Return the logarithm of one over what an expert had of all weights to begin with."""
         return np.log(self.n_experts)
 
-    def awake_weights(self, asleep):
-        """Return weights for rows in which some experts are asleep: each sums to one, or is NaN."""
-        logs = self._awake_logs(asleep)
+    def available_weights(self, abstaining):
+        """Return weights for rows in which some experts abstain: each sums to one, or is NaN."""
+        logs = self._available_logs(abstaining)
         tops = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(tops), tops, 0))
         with np.errstate(invalid="ignore"):
             return weights / weights.sum(axis=1, keepdims=True)
 
-    def _awake_logs(self, asleep):
-        """Return logarithms of weights up to a constant; those who sleep have none."""
-        return np.where(asleep, -np.inf, self._relative_logs())
+    def _available_logs(self, abstaining):
+        """Return logarithms of weights up to a constant; those who abstain have none."""
+        return np.where(abstaining, -np.inf, self._relative_logs())
 
     def _relative_logs(self):
         """Return logarithms of weights up to a constant, finite even if weights vanish."""
         return self.log_weights()
 
     def expert_losses(self):
-        """Return what each expert has lost in the trials in which it was awake."""
+        """Return what each expert has lost in the trials in which it did not abstain."""
         return self._all_losses() - self.charged
 
     def _read(self, padded):
@@ -181,9 +181,9 @@ class LimitState(ExponentialState):
         """Return the logarithms for the least costs of each row, and of nothing for others."""
         return np.where(costs == costs.min(axis=-1, keepdims=True), self.logs, -np.inf)
 
-    def _awake_logs(self, asleep):
-        costs = np.where(asleep, np.inf, self._read(self.costs))
-        return np.where(asleep, -np.inf, self._logs_of_best(costs))
+    def _available_logs(self, abstaining):
+        costs = np.where(abstaining, np.inf, self._read(self.costs))
+        return np.where(abstaining, -np.inf, self._logs_of_best(costs))
 
 
 class AdaptiveState(ExponentialState):
@@ -344,7 +344,7 @@ def fixed_share_state(n_experts, eta, alpha):
 def shared_state(kind, n_experts, eta, alpha):
     """Return a state of weights that share, or plain ones if they share nothing."""
     if 0 < alpha < SMALLEST_PART:
-        raise ValueError(f"The part that is shared must be zero or at least {SMALLEST_PART:g}.")
+        raise ValueError(f"alpha must be 0 or at least {SMALLEST_PART:g}; got {alpha:g}.")
     return kind(n_experts, eta, alpha) if alpha > 0 else ExponentialState(n_experts, eta)
 
 

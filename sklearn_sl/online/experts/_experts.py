@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_sl._sklearn import Interval, Progress, fit_context
+from sklearn_sl._sklearn import Interval, Progress
+from sklearn_sl.online._parameters import check_certified, check_fixed
 from sklearn_sl.online._protocol import (
     OnlineClassifierMixin,
     OnlineMixin,
@@ -34,12 +35,12 @@ NO_TABLES = np.empty((0, 0, 0))
 class ExpertsMixin(OnlineMixin):
     """Trials in which the row ``X[t]`` is the advice of experts.
 
-    NaN is an expert that sleeps. Hooks:
+    NaN is an expert that abstains. Hooks:
 
     - ``_new_state(n_experts)`` returns the weights to begin with;
-    - ``_tables(advice, asleep)`` returns what is averaged by weight, an array of tables; ``asleep``
-      is whether there is NaN;
-    - ``_judge(advice, targets, asleep)`` returns such tables for trials, and the losses of the
+    - ``_tables(advice, abstaining)`` returns what is averaged by weight, an array of tables;
+      ``abstaining`` is whether there is NaN;
+    - ``_judge(advice, targets, abstaining)`` returns such tables for trials, and the losses of the
       experts; without tables the losses themselves, and their squares, are averaged;
     - ``_respond(means, answers, targets)`` makes answers of the weighted means, in trials, or in
       predictions if there are no targets;
@@ -54,9 +55,9 @@ class ExpertsMixin(OnlineMixin):
     _foreseen = None
     # Features are advice.
     _compare_grid = None
+    _has_scores = False
 
-    def _fit_stream(self, X, targets):
-        """Start afresh and go through the trials once."""
+    def _fit_trials(self, X, targets):
         self._foreseen = len(targets)
         self._begin(X)
         self._begin_account()
@@ -68,7 +69,10 @@ class ExpertsMixin(OnlineMixin):
         """Return the number of trials, which a parameter or ``fit`` tells."""
         horizon = self._foreseen if self.horizon is None else self.horizon
         if horizon is None:
-            raise ValueError(f"{reason} needs the horizon, the number of trials, in partial_fit.")
+            raise ValueError(
+                f"{reason} requires horizon, the number of trials, to be set when partial_fit "
+                "is used."
+            )
         return horizon
 
     def _begin(self, X):
@@ -77,7 +81,7 @@ class ExpertsMixin(OnlineMixin):
         if self.estimators is None:
             n_experts = X.shape[1]
         else:
-            self._hire()
+            self._set_experts()
             n_experts = len(self.estimators_)
         self._state = self._new_state(n_experts)
         self._weight_parts = []
@@ -90,7 +94,6 @@ class ExpertsMixin(OnlineMixin):
 
     def _copy_state(self):
         super()._copy_state()
-        self._state = self._state.copy()
         if self._experts_learn:
             self.estimators_ = copy.deepcopy(self.estimators_)
             self._pending = list(self._pending)
@@ -117,8 +120,8 @@ class ExpertsMixin(OnlineMixin):
         return answers, X.shape[0]
 
     def _play_block(self, advice, targets, answers):
-        asleep = self._some_sleep(advice)
-        tables, losses = self._judge(advice, targets, asleep)
+        abstaining = self._some_abstain(advice)
+        tables, losses = self._judge(advice, targets, abstaining)
         means = np.empty((len(advice), self._n_means(tables)))
         history = np.empty(advice.shape) if self.keep_weights else NO_HISTORY
         n_played = self._state.play(losses, tables, means, self._votes, history)
@@ -131,7 +134,7 @@ class ExpertsMixin(OnlineMixin):
             self._weight_parts = with_part(self._weight_parts, history)
         self._respond(means, answers, targets)
         self._hear(answers, targets)
-        if asleep:
+        if abstaining:
             absent = self._state.absent
             _aggregating.add_absent(losses, self._absent_losses(answers, targets), absent)
 
@@ -139,14 +142,14 @@ class ExpertsMixin(OnlineMixin):
         """Tell the state of the weights what came of some trials."""
 
     def _absent_losses(self, answers, targets):
-        """Return the losses of trials that are no regret against experts that slept."""
+        """Return the losses of trials that are no regret against experts that abstained."""
         return self._losses(answers, targets)
 
     def _n_means(self, tables):
         """Return how many means there are; without tables, those of losses and their squares."""
         return len(tables) or 2
 
-    def _some_sleep(self, advice):
+    def _some_abstain(self, advice):
         """Return whether there is NaN; complain if there is infinity."""
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(advice.sum()):
@@ -174,7 +177,7 @@ class ExpertsMixin(OnlineMixin):
     _unit = 1.0
 
     def _regrets(self):
-        """Return the regret against each expert in the trials in which it was awake."""
+        """Return the regret against each expert in the trials in which it did not abstain."""
         return self.cumulative_loss_ - self._state.absent - self.expert_losses_
 
     def _certify(self):
@@ -189,13 +192,13 @@ class ExpertsMixin(OnlineMixin):
     def expert_loss_matrix(self, X, y):
         """Return what each expert loses in each trial of a stream.
 
-        Experts that learn start afresh and learn from the stream, as in ``fit``; the learner and
-        its own experts do not change.
+        Experts that learn start from scratch and learn from the stream, as in ``fit``; the learner
+        and its own experts do not change.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+            The advice of the experts; NaN where they abstain. With ``estimators``, samples.
 
         y : array-like of shape (n_samples,)
             What happened.
@@ -203,7 +206,7 @@ class ExpertsMixin(OnlineMixin):
         Returns
         -------
         losses : ndarray of shape (n_samples, n_experts)
-            The losses, NaN where an expert sleeps. After ``fit`` with the same samples their sums
+            The losses, NaN where an expert abstains. After ``fit`` with the same samples their sums
             are ``expert_losses_``.
         """
         check_is_fitted(self)
@@ -211,13 +214,13 @@ class ExpertsMixin(OnlineMixin):
 
     def _losses_of_advice(self, X, y):
         """Return what each expert loses in each trial, in the units of the weights."""
-        self._check_certified()
+        check_certified(self)
         X, targets = self._read(X, y, reset=False)
         twin = copy.copy(self)
         if self._experts_learn:
-            twin._hire()
+            twin._set_experts()
         advice = dense(twin._consult(X, targets))
-        _, losses = twin._judge(advice, targets, self._some_sleep(advice))
+        _, losses = twin._judge(advice, targets, self._some_abstain(advice))
         return losses
 
     def _fit_and_hear(self, X, y):
@@ -238,21 +241,23 @@ class ExpertsMixin(OnlineMixin):
     def _experts_learn(self):
         return self.estimators is not None and not self.prefit
 
-    def _hire(self):
+    def _set_experts(self):
         """Set ``estimators_`` and ``expert_names_``."""
         named = [
             expert if isinstance(expert, tuple) else (f"expert {k}", expert)
             for k, expert in enumerate(self.estimators)
         ]
         if not named:
-            raise ValueError("estimators is empty: there must be one expert at least.")
+            raise ValueError("estimators must contain at least one expert; got an empty list.")
         for name, expert in named:
             if not hasattr(expert, "predict"):
-                raise ValueError(f"The expert {name!r} has no predict: {expert!r}.")
+                raise ValueError(
+                    f"The expert {name!r} in estimators has no predict method: {expert!r}."
+                )
             if self._experts_learn and not hasattr(expert, "partial_fit"):
                 raise ValueError(
-                    f"The expert {name!r} cannot learn trial by trial, as it has no partial_fit. "
-                    "Fit it before, and pass prefit=True."
+                    f"The expert {name!r} in estimators has no partial_fit method. "
+                    "Fit it before and set prefit=True."
                 )
         self.expert_names_ = np.array([name for name, _ in named], dtype=object)
         self.estimators_ = [clone(expert) if self._experts_learn else expert for _, expert in named]
@@ -340,7 +345,7 @@ class ExpertsMixin(OnlineMixin):
         return expert.predict(X)
 
     def _said(self, k, opinion):
-        """Return opinions as numbers; an expert that has none sleeps."""
+        """Return opinions as numbers; an expert that has none abstains."""
         return np.nan if opinion is None else np.asarray(opinion, dtype=np.float64)
 
     def _told(self, targets):
@@ -351,25 +356,25 @@ class ExpertsMixin(OnlineMixin):
 
     def _weighted_means(self, advice):
         """Return the weighted means of tables, or the weights of classes, row by row."""
-        asleep = np.isnan(advice)
-        some_sleep = bool(asleep.any())
-        tables = self._tables(advice, some_sleep)
+        abstaining = np.isnan(advice)
+        some_abstain = bool(abstaining.any())
+        tables = self._tables(advice, some_abstain)
         n_means = self._n_means(tables)
         means = np.empty((len(advice), n_means))
-        if not some_sleep:
+        if not some_abstain:
             for k in range(n_means):
                 means[:, k] = (tables[0] == k if self._votes else tables[k]) @ self.weights_
             return means
-        weights = self._state.awake_weights(asleep)
+        weights = self._state.available_weights(abstaining)
         for k in range(n_means):
-            table = tables[0] == k if self._votes else np.where(asleep, 0, tables[k])
+            table = tables[0] == k if self._votes else np.where(abstaining, 0, tables[k])
             means[:, k] = np.einsum("ij,ij->i", weights, table)
         return means
 
     def _answers(self, X):
         """Return the answers for samples, as in a trial, but without learning."""
         check_is_fitted(self)
-        self._check_fixed()
+        check_fixed(self)
         advice = self._consult(self._read_query(X))
         answers = np.empty((advice.shape[0], self._n_answers()))
         step = max(FEWEST_ROWS, BLOCK // advice.shape[1])
@@ -408,26 +413,6 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
 
     _fixed = (*ExpertsMixin._fixed, "threshold")
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh and go through the trials once, in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        self._fit_stream(*self._read(X, y, reset=True))
-        return self
-
     def _begin(self, X):
         super()._begin(X)
         seed = check_random_state(self.random_state).randint(2**31 - 1) if self.randomized else 0
@@ -451,10 +436,10 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     def _n_answers(self):
         return len(self.classes_) + 1
 
-    def _tables(self, advice, asleep):
+    def _tables(self, advice, abstaining):
         if len(self.classes_) == 2:
             codes = (advice >= self.threshold).astype(np.float64)
-            if asleep:
+            if abstaining:
                 codes[np.isnan(advice)] = np.nan
         else:
             codes = np.floor(advice - self.threshold)
@@ -462,16 +447,16 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
             np.clip(codes, 0, len(self.classes_) - 1, out=codes)
         return codes[None]
 
-    def _judge(self, advice, codes, asleep):
+    def _judge(self, advice, codes, abstaining):
         if self._votes:
-            tables = self._tables(advice, asleep)
+            tables = self._tables(advice, abstaining)
             wrong = tables[0] != codes[:, None].astype(np.float64)
         else:
             # Of two classes the weight of the wrong one is the mean of the losses.
             tables = NO_TABLES
             wrong = (advice >= self.threshold) != codes[:, None].astype(bool)
         losses = wrong.astype(np.float64)
-        if asleep:
+        if abstaining:
             losses[np.isnan(advice)] = np.nan
         return tables, losses
 
@@ -482,7 +467,7 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         else:
             second = means[:, 0] if codes is None else np.abs(codes - means[:, 0])
             shares[:, 0], shares[:, 1] = 1 - second, second
-        # If all experts sleep, every class has the same weight.
+        # If all experts abstain, every class has the same weight.
         shares[np.isnan(means[:, 0])] = 1 / n_classes
         if codes is not None and self.randomized:
             draws = self._rng.random(len(means))
@@ -535,7 +520,7 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+            The advice of the experts; NaN where they abstain. With ``estimators``, samples.
 
         Returns
         -------
@@ -554,40 +539,22 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
 
     _fixed = (*ExpertsMixin._fixed, "loss", "prediction")
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh and go through the trials once, in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
-
-        y : array-like of shape (n_samples,)
-            Outcomes.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        self._fit_stream(*self._read(X, y, reset=True))
-        return self
-
     def _read(self, X, y, reset):
         X, y = super()._read(X, y, reset)
         if reset:
             bounds = (y.min(), y.max()) if self.bounds is None else self.bounds
             self.bounds_ = float(bounds[0]), float(bounds[1])
             if not -np.inf < self.bounds_[0] <= self.bounds_[1] < np.inf:
-                raise ValueError(f"bounds must be two finite numbers in order, not {bounds}.")
+                raise ValueError(
+                    f"bounds must be two finite numbers (low, high) with low <= high; got {bounds}."
+                )
             if not np.isfinite(self._unit):
-                raise ValueError(f"The range of outcomes is too large for this loss: {bounds}.")
+                raise ValueError(f"bounds={bounds} is too wide for this loss: scale the targets.")
         low, high = self.bounds_
         if y.min() < low or y.max() > high:
             raise ValueError(
-                f"y has numbers outside of the bounds {self.bounds_}, between {y.min():g} and "
-                f"{y.max():g}: pass bounds that hold for all trials."
+                f"y must be within bounds={self.bounds_}; got values between {y.min():g} and "
+                f"{y.max():g}. Set bounds to a range that contains all targets."
             )
         return X, y
 
@@ -629,19 +596,24 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
         elif self.prediction == "average" and self._loss.convex:
             self.eta_ = self._rate_of_last_resort()
         else:
-            raise ValueError('This loss has no rate for eta="auto": choose one.')
+            raise ValueError(
+                'eta="auto" is not available for this loss and prediction: set eta to a '
+                "positive float."
+            )
         if self.prediction == "vovk" and (
             self._loss._constant("vovk", self.eta_) is None or self.eta_ > LARGEST_RATE
         ):
             most = LARGEST_RATE if most is None else most
-            raise ValueError(f'prediction="vovk" needs an eta of at most {most:g} for this loss.')
+            raise ValueError(
+                f'prediction="vovk" requires eta <= {most:g} for this loss; got {self.eta_:g}.'
+            )
 
     # ------------------------------------------------------------ trials
 
     def _n_answers(self):
         return 1
 
-    def _tables(self, advice, asleep):
+    def _tables(self, advice, abstaining):
         advice = self._scaled(advice, self._loss.closest)
         if self.prediction == "average":
             return advice[None]
@@ -650,8 +622,8 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
             np.exp(-self.eta_ * self._loss(np.full((1, 1), outcome), advice), out=table)
         return tables
 
-    def _judge(self, advice, targets, asleep):
-        tables, outcomes = self._tables(advice, asleep), self._scaled(targets)
+    def _judge(self, advice, targets, abstaining):
+        tables, outcomes = self._tables(advice, abstaining), self._scaled(targets)
         vovk = self.prediction == "vovk"
         scaled = self._scaled(advice, self._loss.closest) if vovk else tables[0]
         self._extreme = self._extreme and bool(np.all((outcomes == 0) | (outcomes == 1)))
@@ -662,7 +634,7 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
         if self.prediction == "vovk":
             constant = self._loss._constant("vovk", self.eta_)
             scaled = self._loss._substitute(*(-constant * np.log(means.T)))
-        # If all experts sleep, the middle.
+        # If all experts abstain, the middle.
         scaled = np.where(np.isnan(scaled), 0.5, scaled)
         low, high = self.bounds_
         answers[:, 0] = low + (high - low) * scaled
@@ -712,7 +684,7 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+            The advice of the experts; NaN where they abstain. With ``estimators``, samples.
 
         Returns
         -------

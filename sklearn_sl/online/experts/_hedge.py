@@ -9,6 +9,7 @@ from sklearn.utils import check_array, check_scalar
 
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import SLICE, running_sum
 from sklearn_sl.online.experts._expert_weights import (
     NO_HISTORY,
@@ -33,7 +34,7 @@ LARGEST_EXPONENT = 1e290
 def hedge_state(n_experts, eta, horizon, share=0.0, scale=1.0):
     """Return the weights that a learning rate, given or chosen by itself, begins with."""
     if share > 0 and eta in ("adahedge", "doubling"):
-        raise ValueError(f'share needs a fixed learning rate, but eta="{eta}".')
+        raise ValueError(f'share > 0 requires eta to be "horizon" or a float; got eta="{eta}".')
     if eta == "adahedge":
         return AdaptiveState(n_experts)
     if eta == "doubling":
@@ -52,7 +53,7 @@ class HedgeRun(NamedTuple):
         The losses ``v.l`` of the trials.
 
     expert_losses : ndarray of shape (n_experts,)
-        What each expert lost in the trials in which it was awake.
+        What each expert lost in the trials in which it did not abstain.
 
     weights : ndarray of shape (n_experts,)
         The weights after the last trial.
@@ -64,7 +65,7 @@ class HedgeRun(NamedTuple):
         The expert against whom the regret is largest.
 
     regret : float
-        The loss of Hedge minus that of this expert, in the trials in which it was awake.
+        The loss of Hedge minus that of this expert, in the trials in which it did not abstain.
 
     regret_bound : float
         The theorem's bound on it.
@@ -104,7 +105,7 @@ def hedge(losses, eta="adahedge", *, horizon=None, share=0.0, scale=1.0, keep_we
     Parameters
     ----------
     losses : array-like of shape (n_trials, n_experts)
-        The losses of the experts, not negative unless for "adahedge"; NaN where an expert sleeps.
+        The losses of the experts, not negative unless for "adahedge"; NaN where an expert abstains.
 
     eta : float or {"adahedge", "doubling", "horizon"}, default="adahedge"
         The learning rate: a number; or "horizon", ``sqrt(2 ln(n) / T) / B`` for ``T`` trials and
@@ -174,7 +175,7 @@ def hedge(losses, eta="adahedge", *, horizon=None, share=0.0, scale=1.0, keep_we
         n_played = state.play_losses(losses[rows], answers[rows], history[rows], lowest)
         if n_played < rows.stop - start:
             _complain(losses[start + n_played], start + n_played)
-        # While all experts sleep nothing is lost.
+        # While all experts abstain nothing is lost.
         np.copyto(answers[rows], 0, where=np.isnan(answers[rows]))
         state.note(answers[rows, 1])
         start = rows.stop
@@ -219,7 +220,9 @@ def _plain_rate(eta, losses, unit):
 def _check_options(eta, horizon, share, scale):
     if isinstance(eta, str):
         if eta not in RATES:
-            raise ValueError(f"eta must be a positive number or one of {sorted(RATES)}: {eta!r}.")
+            raise ValueError(
+                f"eta must be a positive float or one of {sorted(RATES)}; got {eta!r}."
+            )
     else:
         positive("eta", check_scalar(eta, "eta", Real))
     if horizon is not None:
@@ -235,9 +238,12 @@ def _complain(losses, trial):
             f"Losses must not be negative, but one of trial {trial} is {np.nanmin(losses):g}: add "
             'something to all, or choose eta="adahedge".'
         )
-    raise ValueError(f"The losses of trial {trial} are not finite, or too large.")
+    raise ValueError(
+        f"losses must be finite, and small enough to be added up; those of trial {trial} are not."
+    )
 
 
+@paragraphs
 class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
     """Hedge: follows each expert with a probability that falls with its mistakes.
 
@@ -256,11 +262,12 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     **Other losses** than mistakes are for :func:`hedge`, or :meth:`replay`.
 
     **Advice.** A number ``x`` is the class in place ``floor(x - threshold) + 1``, for two classes
-    the second one if ``x >= threshold``. NaN is an expert that sleeps: the others go on without it,
-    and it keeps the ratio of its weight to theirs. (AdaHedge charges it what the learner loses.)
-    The theorem then compares the learner with each expert in the trials in which it was awake.
+    the second one if ``x >= threshold``. NaN is an expert that abstains: the others go on without
+    it, and it keeps the ratio of its weight to theirs. (AdaHedge charges it what the learner
+    loses.) The theorem then compares the learner with each expert in the trials in which it did not
+    abstain.
 
-    **Ties** go to the smaller class, also if all experts sleep.
+    **Ties** go to the smaller class, also if all experts abstain.
 
     Parameters
     ----------
@@ -288,37 +295,26 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     threshold : float, default=0.5
         Where the classes that numbers stand for begin.
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it by ``partial_fit``; before they have learned from any they
-        sleep.
+    {prefit}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time. Learners of
-        :mod:`sklearn_sl.online` always go one by one.
+    {block_size}
 
-    random_state : int, RandomState instance or None, default=None
-        For the draws.
+    {random_state}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     weights_ : ndarray of shape (n_experts,)
         The probabilities of the experts.
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms, exact where weights are too small to be told from zero.
+    {log_weights}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
     expected_mistakes_ : float
         The expected number of mistakes of a learner that draws an expert in each trial.
@@ -329,19 +325,18 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     loss_curve_ : ndarray of shape (`n_trials_`,)
         The probability of a mistake in each trial, if ``keep_losses``.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     expert_losses_ : ndarray of shape (n_experts,)
-        The number of mistakes of each expert in the trials in which it was awake.
+        The number of mistakes of each expert in the trials in which it did not abstain.
 
     best_expert_ : int
         The expert against whom the learner's regret is largest: the one with the fewest mistakes,
-        if none ever slept.
+        if none ever abstained.
 
     regret_ : float
         The expected mistakes of the learner minus those of this expert, in the trials in which it
-        was awake.
+        did not abstain.
 
     regret_bound_ : float
         The theorem's bound on ``regret_``, with the sum that occurred. For "doubling" a sum over
@@ -351,20 +346,13 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     eta_ : float
         The learning rate of the next trial (of AdaHedge: infinite at first).
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -448,13 +436,13 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+            The advice of the experts; NaN where they abstain. With ``estimators``, samples.
 
         Returns
         -------
         shares : ndarray of shape (n_samples, n_classes)
             The probabilities with which an expert that is drawn by weight says each class; the
-            same for all classes if all experts sleep.
+            same for all classes if all experts abstain.
         """
         return self._answers(X)[:, :-1]
 
@@ -478,7 +466,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
         Parameters
         ----------
         losses : array-like of shape (n_trials, n_experts)
-            The losses of the experts; NaN where an expert sleeps.
+            The losses of the experts; NaN where an expert abstains.
 
         scale : float, default=1.0
             The largest loss; see :func:`hedge`.

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import check_fixed
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.online.experts import _circadian
 from sklearn_sl.theory._switching import multitask_bound, multitask_complexity, multitask_rates
@@ -16,6 +18,7 @@ from sklearn_sl.theory._switching import multitask_bound, multitask_complexity, 
 ADVICE = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
 
+@paragraphs
 class SwitchingMultitaskExperts(
     EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
@@ -73,11 +76,9 @@ class SwitchingMultitaskExperts(
     threshold : float, default=0.5
         How advice becomes a class.
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
@@ -96,14 +97,12 @@ class SwitchingMultitaskExperts(
     phi_ : float
         The probability to come in, ``k / ((m - 1) (T - s))``.
 
-    eta_ : float
-        The learning rate.
+    {eta}
 
     n_modes_ : int
         The number of modes.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     expected_mistakes_ : float
         The expected number of mistakes of a learner that draws an expert in each trial.
@@ -115,27 +114,20 @@ class SwitchingMultitaskExperts(
         The same as ``expected_mistakes_``: the loss of a trial is the share of the experts that
         were wrong.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
     regret_bound_ : float
         ``expected_mistakes_`` exceeds the mistakes of every sequence with ``n_modes_`` modes and at
         most ``n_switches`` switches by no more than this; see :meth:`switching_bound` for others.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
     converged_ : bool
         Whether the last pass of ``fit`` was without mistakes.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -160,6 +152,7 @@ class SwitchingMultitaskExperts(
     np.True_
     """
 
+    _has_scores = False
     _parameter_constraints = {
         "n_modes": [Interval(Integral, 1, None, closed="left")],
         "n_switches": [Interval(Integral, 0, None, closed="left")],
@@ -347,7 +340,7 @@ class SwitchingMultitaskExperts(
             The shares.
         """
         check_is_fitted(self)
-        self._check_fixed()
+        check_fixed(self)
         return self._answer(self._read_query(X))
 
     def predict(self, X):
@@ -386,7 +379,9 @@ class SwitchingMultitaskExperts(
         experts = np.asarray(experts)
         tasks = np.zeros(len(experts)) if tasks is None else np.asarray(tasks)
         if experts.shape != (self.n_trials_,) or tasks.shape != experts.shape:
-            raise ValueError(f"There must be an expert, and a task, for {self.n_trials_} trials.")
+            raise ValueError(
+                f"experts and tasks must have one entry for each of the {self.n_trials_} trials."
+            )
         order = np.argsort(tasks, kind="stable")
         same_task = np.diff(tasks[order]) == 0
         n_switches = np.count_nonzero(np.diff(experts[order])[same_task])

@@ -196,7 +196,7 @@ def best_convex_combination(advice, y, loss="square"):
     check_consistent_length(X, y)
     solvers = {"square": _mix_square, "absolute": _mix_absolute, "entropic": _mix_entropic}
     if loss not in solvers:
-        raise ValueError(f"loss must be one of {sorted(solvers)}: {loss!r}.")
+        raise ValueError(f"loss must be one of {sorted(solvers)}; got {loss!r}.")
     return solvers[loss](X, y)
 
 
@@ -382,7 +382,7 @@ def _mix_absolute(X, y):
 def _mix_entropic(X, y):
     for name, values in (("advice", X), ("y", y)):
         if values.min() < 0 or values.max() > 1:
-            raise ValueError(f"For the entropic loss {name} must lie between 0 and 1.")
+            raise ValueError(f'{name} must be in [0, 1] for loss="entropic".')
     # Minimise the sum of -c ln(a.w) over the rows a of A.
     ones, zeros = np.flatnonzero(y > 0), np.flatnonzero(y < 1)
     A, c = np.vstack([X[ones], 1 - X[zeros]]), np.concatenate([y[ones], 1 - y[zeros]])

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts import _aggregating, _posteriors
 from sklearn_sl.online.experts._expert_weights import WeightState, normal
 from sklearn_sl.online.experts._shares import SHARE_CONSTRAINTS, ShareMixin
@@ -162,6 +163,7 @@ class PastPosteriorState(WeightState):
         return normal(np.log(weights))
 
 
+@paragraphs
 class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert, with a memory of those that have been good before.
 
@@ -185,14 +187,12 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     sequence, :meth:`shifting_regret` for the best one with so many shifts. More is said about
     losses, rates, predictions and bounds in :class:`WeightedAverage`.
 
-    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it, and its
+    **Abstaining experts.** NaN is an expert that abstains. The others predict without it, and its
     posterior is the weight that it had.
 
     Parameters
     ----------
-    estimators : list of estimators or of (name, estimator), default=None
-        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
-        the columns of ``X`` are the advice.
+    {estimators_as_experts}
 
     alpha : float or "auto", default=0.01
         The part of the past: zero, or at least 1e-100. "auto" is ``n_shifts / (horizon - 1)``.
@@ -203,66 +203,46 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     decay : float, default=1.0
         How fast a past that decays is forgotten, at most 2; zero is the uniform past.
 
-    n_shifts : int, default=None
-        The number of shifts to expect, for "auto".
+    {n_shifts}
 
-    horizon : int, default=None
-        The number of trials, for "auto"; None is the number of samples of ``fit``.
+    {horizon}
 
     loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
         As in :class:`WeightedAverage`.
 
-    prediction : {"average", "vovk"}, default="average"
-        The weighted average, or Vovk's prediction.
+    {prediction}
 
-    eta : float or "auto", default="auto"
-        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
-        the average.
+    {eta_or_auto}
 
-    bounds : tuple (low, high), default=None
-        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
-        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
-        ``partial_fit``.
+    {bounds_of_outcomes}
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it.
+    {prefit_classifiers}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time.
+    {block_size_classifiers}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_experts,)
-        The weights, which sum to one.
+    {weights}
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms.
+    {log_weights_plain}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
-    cumulative_loss_ : float
-        The loss of the learner in all trials.
+    {cumulative_loss_of_learner}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    expert_losses_ : ndarray of shape (n_experts,)
-        The loss of each expert in the trials in which it was awake.
+    {expert_losses}
 
-    best_expert_ : int
-        The single expert against whom the learner's regret is largest.
+    {best_expert}
 
     regret_ : float
-        The loss of the learner minus that of this expert, in the trials in which it was awake; it
-        is negative where shifting pays.
+        The loss of the learner minus that of this expert, in the trials in which it did not
+        abstain; it is negative where shifting pays.
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
@@ -271,26 +251,17 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     alpha_ : float
         The part of the past.
 
-    eta_ : float
-        The learning rate.
+    {eta}
 
-    bounds_ : tuple
-        The range of outcomes.
+    {bounds}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -383,7 +354,7 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
-            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            The advice in all trials so far, in which no expert abstained. With ``estimators`` the
             samples: experts that learn go through them once more, from the start.
 
         y : array-like of shape (`n_trials_`,)
@@ -403,7 +374,7 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         losses, experts = self._losses_of_sequences(X, y), np.asarray(experts)
         if experts.shape != (self.n_trials_,) or not np.isin(experts, range(losses.shape[1])).all():
             raise ValueError(
-                f"There must be an expert from 0 to {losses.shape[1] - 1} for each of the "
+                f"experts must be integers in [0, {losses.shape[1]}), one for each of the "
                 f"{self.n_trials_} trials."
             )
         loss = float(losses[np.arange(self.n_trials_), experts].sum())

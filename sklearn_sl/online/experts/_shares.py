@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts._expert_weights import (
     VariableShareState,
     fixed_share_state,
@@ -31,7 +32,9 @@ class ShareMixin(ExpertsRegressorMixin):
     """Weights that share a part of themselves after each trial, of the kind ``_state_kind``."""
 
     def _rate_of_last_resort(self):
-        raise ValueError('The absolute loss has no rate for eta="auto" here: choose one.')
+        raise ValueError(
+            'eta="auto" is not available for loss="absolute": set eta to a positive float.'
+        )
 
     def _new_state(self, n_experts):
         self.alpha_ = self._part()
@@ -41,7 +44,7 @@ class ShareMixin(ExpertsRegressorMixin):
         if self.alpha != "auto":
             return float(self.alpha)
         if self.n_shifts is None:
-            raise ValueError('alpha="auto" needs n_shifts, the number of shifts to expect.')
+            raise ValueError('alpha="auto" requires n_shifts, the expected number of shifts.')
         horizon = self._known_horizon('alpha="auto"')
         return min(1.0, self.n_shifts / max(horizon - 1, 1))
 
@@ -57,7 +60,7 @@ class ShareMixin(ExpertsRegressorMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
-            The advice in all trials so far, in which no expert slept. With ``estimators`` the
+            The advice in all trials so far, in which no expert abstained. With ``estimators`` the
             samples: experts that learn go through them once more, from the start.
 
         y : array-like of shape (`n_trials_`,)
@@ -85,9 +88,14 @@ class ShareMixin(ExpertsRegressorMixin):
         check_is_fitted(self)
         losses = self._losses_of_advice(X, y)
         if len(losses) != self.n_trials_:
-            raise ValueError(f"X and y must have the {self.n_trials_} trials that were played.")
+            raise ValueError(
+                f"X and y must hold the {self.n_trials_} trials that the learner was fitted on; "
+                f"got {len(losses)}."
+            )
         if np.isnan(losses).any():
-            raise ValueError("Experts slept in some trials: a sequence of them has no loss there.")
+            raise ValueError(
+                "X contains NaN: the loss of a sequence is not defined where experts abstain."
+            )
         return losses
 
     def _both_sides(self, loss, bound):
@@ -97,6 +105,7 @@ class ShareMixin(ExpertsRegressorMixin):
         return self.cumulative_loss_ - self._unit * loss, bound
 
 
+@paragraphs
 class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert: the weighted average, with weights that share.
 
@@ -111,79 +120,57 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     :meth:`shifting_regret` computes both sides. With ``alpha=0`` this is :class:`WeightedAverage`,
     where more is said about losses, rates, predictions and bounds.
 
-    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it, and it keeps
-    the ratio of its weight to theirs; then all of them share.
+    **Abstaining experts.** NaN is an expert that abstains. The others predict without it, and it
+    keeps the ratio of its weight to theirs; then all of them share.
 
     Parameters
     ----------
-    estimators : list of estimators or of (name, estimator), default=None
-        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
-        the columns of ``X`` are the advice.
+    {estimators_as_experts}
 
     alpha : float or "auto", default=0.01
         The part that is shared: zero, or at least 1e-100. "auto" is
         ``n_shifts / (horizon - 1)``.
 
-    n_shifts : int, default=None
-        The number of shifts to expect, for "auto".
+    {n_shifts}
 
-    horizon : int, default=None
-        The number of trials, for "auto"; None is the number of samples of ``fit``.
+    {horizon}
 
     loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
         As in :class:`WeightedAverage`.
 
-    prediction : {"average", "vovk"}, default="average"
-        The weighted average, or Vovk's prediction.
+    {prediction}
 
-    eta : float or "auto", default="auto"
-        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
-        the average.
+    {eta_or_auto}
 
-    bounds : tuple (low, high), default=None
-        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
-        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
-        ``partial_fit``.
+    {bounds_of_outcomes}
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it.
+    {prefit_classifiers}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time.
+    {block_size_classifiers}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_experts,)
-        The weights, which sum to one.
+    {weights}
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms.
+    {log_weights_plain}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
-    cumulative_loss_ : float
-        The loss of the learner in all trials.
+    {cumulative_loss_of_learner}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    expert_losses_ : ndarray of shape (n_experts,)
-        The loss of each expert in the trials in which it was awake.
+    {expert_losses}
 
-    best_expert_ : int
-        The single expert against whom the learner's regret is largest.
+    {best_expert}
 
     regret_ : float
-        The loss of the learner minus that of this expert, in the trials in which it was awake; it
-        is negative where shifting pays. See :meth:`shifting_regret`.
+        The loss of the learner minus that of this expert, in the trials in which it did not
+        abstain; it is negative where shifting pays. See :meth:`shifting_regret`.
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
@@ -192,26 +179,17 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     alpha_ : float
         The part that is shared.
 
-    eta_ : float
-        The learning rate.
+    {eta}
 
-    bounds_ : tuple
-        The range of outcomes.
+    {bounds}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -278,6 +256,7 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
         return self._loss_bounds(losses, complexity)
 
 
+@paragraphs
 class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert: weights share the more, the more their experts lose.
 
@@ -291,79 +270,57 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     ``a = ln(1 / (1 - alpha))`` and ``b = ln(n - 1) + ln(1 / alpha) + a + eta``;
     :meth:`shifting_regret` computes both sides.
 
-    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it. It is
+    **Abstaining experts.** NaN is an expert that abstains. The others predict without it. It is
     charged a loss for which it keeps the ratio of its weight to theirs; then all of them share.
 
     Parameters
     ----------
-    estimators : list of estimators or of (name, estimator), default=None
-        The experts, which are asked about the samples ``X``; see :class:`WeightedAverage`. None:
-        the columns of ``X`` are the advice.
+    {estimators_as_experts}
 
     alpha : float or "auto", default=0.01
         The part that is shared at a loss of one. "auto" is ``n_shifts / (horizon - 1)``.
 
-    n_shifts : int, default=None
-        The number of shifts to expect, for "auto".
+    {n_shifts}
 
-    horizon : int, default=None
-        The number of trials, for "auto"; None is the number of samples of ``fit``.
+    {horizon}
 
     loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
         As in :class:`WeightedAverage`. The theorem is about losses
         that are at most one, which the entropic loss is not.
 
-    prediction : {"average", "vovk"}, default="average"
-        The weighted average, or Vovk's prediction.
+    {prediction}
 
-    eta : float or "auto", default="auto"
-        The learning rate. "auto" is the largest one of the theorem; the absolute loss has none for
-        the average.
+    {eta_or_auto}
 
-    bounds : tuple (low, high), default=None
-        The range of outcomes. An outcome outside raises an error; advice outside is moved to the
-        nearer bound. None takes the range of the outcomes of ``fit``, or of the first
-        ``partial_fit``.
+    {bounds_of_outcomes}
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it.
+    {prefit_classifiers}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time.
+    {block_size_classifiers}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_experts,)
-        The weights, which sum to one.
+    {weights}
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms.
+    {log_weights_plain}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
-    cumulative_loss_ : float
-        The loss of the learner in all trials.
+    {cumulative_loss_of_learner}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    expert_losses_ : ndarray of shape (n_experts,)
-        The loss of each expert in the trials in which it was awake.
+    {expert_losses}
 
-    best_expert_ : int
-        The single expert against whom the learner's regret is largest.
+    {best_expert}
 
     regret_ : float
-        The loss of the learner minus that of this expert, in the trials in which it was awake; it
-        is negative where shifting pays. See :meth:`shifting_regret`.
+        The loss of the learner minus that of this expert, in the trials in which it did not
+        abstain; it is negative where shifting pays. See :meth:`shifting_regret`.
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``, without shifts; None where :class:`WeightedAverage`
@@ -372,26 +329,17 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     alpha_ : float
         The part that is shared.
 
-    eta_ : float
-        The learning rate.
+    {eta}
 
-    bounds_ : tuple
-        The range of outcomes.
+    {bounds}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts._expert_weights import AdaptiveState, ExponentialState
 from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
 from sklearn_sl.online.experts._mixable import LOSSES, MixableLoss
@@ -20,6 +21,7 @@ LOSS_CONSTRAINTS = {
 }
 
 
+@paragraphs
 class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
     """Predicts by the weighted average of the advice of experts.
 
@@ -36,10 +38,10 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     to this interval from ``bounds``, and losses back: the square loss is multiplied by the square
     of the range, its bound as well.
 
-    **Sleeping experts.** NaN is an expert that sleeps. The others predict without it, and it keeps
-    the ratio of its weight to theirs. The theorem then compares the learner with each expert in the
-    trials in which that one was awake. If all of them sleep, the prediction is the middle of the
-    bounds.
+    **Abstaining experts.** NaN is an expert that abstains. The others predict without it, and it
+    keeps the ratio of its weight to theirs. The theorem then compares the learner with each expert
+    in the trials in which that one did not abstain. If all of them abstain, the prediction is the
+    middle of the bounds.
 
     Parameters
     ----------
@@ -52,8 +54,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         ``1 - sqrt(y p) - sqrt((1-y) (1-p))``. For the entropic loss, advice that is closer than
         ``1e-10`` to zero or one is taken for this far from it.
 
-    prediction : {"average", "vovk"}, default="average"
-        The weighted average, or Vovk's prediction.
+    {prediction}
 
     eta : float or "auto", default="auto"
         The learning rate. "auto" is the largest one of the theorem. The absolute loss has none: for
@@ -67,47 +68,35 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         nearer bound, which makes no loss larger. None takes the range of the outcomes of ``fit``,
         or of the first ``partial_fit``.
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it by ``partial_fit``; before they have learned from any they
-        sleep.
+    {prefit}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time. Learners of
-        :mod:`sklearn_sl.online` always go one by one.
+    {block_size}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_experts,)
-        The weights, which sum to one.
+    {weights}
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms, exact where weights are too small to be told from zero.
+    {log_weights}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
-    cumulative_loss_ : float
-        The loss of the learner in all trials.
+    {cumulative_loss_of_learner}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    expert_losses_ : ndarray of shape (n_experts,)
-        The loss of each expert in the trials in which it was awake.
+    {expert_losses}
 
     best_expert_ : int
         The expert against whom the learner's regret is largest: the one with the least loss, if
-        none ever slept.
+        none ever abstained.
 
     regret_ : float
-        The loss of the learner minus that of this expert, in the trials in which it was awake.
+        The loss of the learner minus that of this expert, in the trials in which it did not
+        abstain.
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``. If ``eta`` is larger than the theorem permits,
@@ -119,23 +108,15 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     eta_ : float
         The learning rate (of the next trial, if it adapts itself; infinite at first).
 
-    bounds_ : tuple
-        The range of outcomes.
+    {bounds}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -215,7 +196,9 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         self._complexities = np.log(n_experts) if prior is None else -np.log(prior)
         if np.isinf(self.eta_):
             if prior is not None:
-                raise ValueError("With a prior the rate cannot adapt itself: choose eta.")
+                raise ValueError(
+                    "prior requires a fixed learning rate: set eta to a positive float."
+                )
             return AdaptiveState(n_experts)
         return ExponentialState(n_experts, self.eta_, prior)
 
@@ -225,10 +208,11 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         prior = np.asarray(self.prior, dtype=np.float64)
         if prior.shape != (n_experts,):
             raise ValueError(
-                f"prior has the shape {prior.shape}, but there are {n_experts} experts."
+                f"prior must have the shape ({n_experts},), one weight per expert; got "
+                f"{prior.shape}."
             )
         if not (np.all(prior > 0) and np.isfinite(prior.sum())):
-            raise ValueError("The weights of prior must be positive and finite.")
+            raise ValueError("prior must contain positive finite numbers only.")
         return prior / prior.sum()
 
     def _finish(self):

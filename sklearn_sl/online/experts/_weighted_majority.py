@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._sklearn import Interval
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts._expert_weights import ExponentialState, LimitState
 from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsClassifierMixin
 from sklearn_sl.theory._experts import weighted_majority_bound
@@ -22,6 +23,7 @@ VOTE_CONSTRAINTS = {
 }
 
 
+@paragraphs
 class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
     """The weighted majority: experts that were wrong have less to say.
 
@@ -36,12 +38,12 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     followed, and the *expected* number is at most ``(ln(1/beta) M* + ln(n)) / (1 - beta)``.
 
     **Advice.** A number ``x`` is the class in place ``floor(x - threshold) + 1``, for two classes
-    the second one if ``x >= threshold``. NaN is an expert that sleeps: it has no vote, and keeps
+    the second one if ``x >= threshold``. NaN is an expert that abstains: it has no vote, and keeps
     the ratio of its weight to that of the others. With ``beta = 0`` this is the limit of small
     ``beta``: the experts with the fewest mistakes vote, each with a weight that has fallen as much
-    as that of the others while it slept.
+    as that of the others while it abstained.
 
-    **Ties** go to the larger class, also if all experts sleep. Weights that differ by less than
+    **Ties** go to the larger class, also if all experts abstain. Weights that differ by less than
     1e-12 of all are equal.
 
     Parameters
@@ -52,7 +54,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     beta : float, default=1/e
         The factor, at least zero and below one. With zero the experts with the fewest mistakes
-        vote: the halving algorithm, as long as one of them has made none, and no one sleeps.
+        vote: the halving algorithm, as long as one of them has made none, and no one abstains.
 
     randomized : bool, default=False
         Whether the learner follows an expert drawn by weight in its trials. ``predict`` answers by
@@ -61,40 +63,28 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     threshold : float, default=0.5
         Where the classes that numbers stand for begin.
 
-    prefit : bool, default=False
-        Whether ``estimators`` are fitted and only predict. Otherwise clones of them predict each
-        sample, and then learn from it by ``partial_fit``; before they have learned from any they
-        sleep.
+    {prefit}
 
-    block_size : int, default=1
-        How many samples such clones predict, and later learn, at a time. Learners of
-        :mod:`sklearn_sl.online` always go one by one.
+    {block_size}
 
-    random_state : int, RandomState instance or None, default=None
-        For the draws.
+    {random_state}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
-    keep_weights : bool, default=False
-        Whether to keep ``weight_curve_``.
+    {keep_weights}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     weights_ : ndarray of shape (n_experts,)
         The weights, divided by their sum.
 
-    log_weights_ : ndarray of shape (n_experts,)
-        Their logarithms, exact where weights are too small to be told from zero.
+    {log_weights}
 
-    weight_curve_ : ndarray of shape (`n_trials_`, n_experts)
-        The weights before each trial, if ``keep_weights``.
+    {weight_curve}
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     expected_mistakes_ : float
         The sum of the weights of the wrong experts in all trials: what a learner expects that draws
@@ -102,39 +92,30 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     bound_ : float
         The theorem's bound on ``n_mistakes_``, or on ``expected_mistakes_`` if ``randomized``,
-        relative to ``best_expert_``. If an expert slept, its mistakes are those in the other
-        trials, and the learner's own while it slept are added.
+        relative to ``best_expert_``. If an expert abstained, its mistakes are those in the other
+        trials, and the learner's own while it abstained are added.
 
     best_expert_ : int
         The expert for which the bound is least.
 
     expert_losses_ : ndarray of shape (n_experts,)
-        The number of mistakes of each expert in the trials in which it was awake.
+        The number of mistakes of each expert in the trials in which it did not abstain.
 
     regret_ : float
-        The mistakes of the learner minus those of the best expert, in the trials in which it was
-        awake; if ``randomized`` the expected ones.
+        The mistakes of the learner minus those of the best expert, in the trials in which it did
+        not abstain; if ``randomized`` the expected ones.
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    estimators_ : list of estimators
-        The experts, if there are ``estimators``.
+    {estimators}
 
-    expert_names_ : ndarray of shape (n_experts,)
-        Their names.
+    {expert_names}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -204,12 +185,12 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The advice of the experts; NaN where they sleep. With ``estimators``, samples.
+            The advice of the experts; NaN where they abstain. With ``estimators``, samples.
 
         Returns
         -------
         shares : ndarray of shape (n_samples, n_classes)
-            The weights, which sum to one; the same for all classes if all experts sleep.
+            The weights, which sum to one; the same for all classes if all experts abstain.
         """
         return self._answers(X)[:, :-1]
 
@@ -228,5 +209,5 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         self.best_expert_ = int(bounds.argmin())
         self.bound_ = float(bounds[self.best_expert_])
         mistakes = self.expected_mistakes_ if self.randomized else self.n_mistakes_
-        awake = mistakes - self._state.absent[self.best_expert_]
-        self.regret_ = float(awake - self.expert_losses_[self.best_expert_])
+        present = mistakes - self._state.absent[self.best_expert_]
+        self.regret_ = float(present - self.expert_losses_[self.best_expert_])

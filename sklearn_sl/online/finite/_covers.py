@@ -109,7 +109,9 @@ def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
     incidence = as_bits(incidence, "incidence")
     lonely = np.flatnonzero(~incidence.any(axis=1))
     if lonely.size:
-        raise ValueError(f"No set has the element {lonely[0]}.")
+        raise ValueError(
+            f"incidence has no set that contains element {lonely[0]}: no cover exists."
+        )
     found = smallest_cover(incidence, method, max_nodes)
     warn_unless_optimal("cover", found, method, max_nodes)
     return found
@@ -197,9 +199,9 @@ def _adjacency(rows):
 
 def check_search(method, max_nodes):
     if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, not {method!r}.")
+        raise ValueError(f"method must be one of {METHODS}; got {method!r}.")
     if not isinstance(max_nodes, Integral) or isinstance(max_nodes, bool) or max_nodes < 1:
-        raise ValueError(f"max_nodes must be a whole number, at least 1: {max_nodes!r}.")
+        raise ValueError(f"max_nodes must be an integer >= 1; got {max_nodes!r}.")
 
 
 def as_bits(values, name):

@@ -14,6 +14,8 @@ from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin, read_labels
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import check_fixed
 from sklearn_sl.online.finite import _literals
 from sklearn_sl.online.finite._covers import (
     METHODS,
@@ -30,6 +32,7 @@ from sklearn_sl.theory._finite_class import conjunction_bound, count_disjunction
 BETA = 1 / math.e
 
 
+@paragraphs
 class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     """The smallest disjunction that is consistent with the samples.
 
@@ -51,8 +54,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     literals : bool, default=False
         Whether negations of variables can be used too.
 
-    threshold : float, default=0.5
-        A feature is true if it is at least this.
+    {threshold}
 
     method : {"exact", "greedy"}, default="exact"
         Whether to find the smallest disjunction, or by the greedy algorithm one that is at most
@@ -64,8 +66,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     literals_ : list of ndarray
         The literals of each class but the first: the numbers of features. With ``literals`` they
@@ -89,11 +90,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     n_nodes_ : ndarray of shape (n_classes - 1,)
         The number of nodes that the searches visited.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -213,6 +210,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[codes]
 
 
+@paragraphs
 class DisjunctionWeightedMajority(
     EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator
 ):
@@ -241,22 +239,18 @@ class DisjunctionWeightedMajority(
     literals : bool, default=False
         Whether negations of variables can be used too: ``2^k`` times as many experts.
 
-    threshold : float, default=0.5
-        A feature is true if it is at least this.
+    {threshold}
 
     max_experts : int, default=1_000_000
         More experts than these are an error.
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     experts_ : ndarray of shape (n_experts, n_literals)
         The features in each disjunction. With ``literals`` they are ``2 i`` for feature ``i`` and
@@ -268,33 +262,23 @@ class DisjunctionWeightedMajority(
     best_expert_ : ndarray of shape (n_classes - 1,)
         The expert with the fewest mistakes about each class but the first.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     bound_ : float
         No more mistakes than these, relative to ``best_expert_``: the sum over classes of
         ``(ln(1 / beta) M* + ln n_experts) / ln(2 / (1 + beta))``.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was without a mistake.
+    {converged_without_mistake}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -357,7 +341,7 @@ class DisjunctionWeightedMajority(
         n, k = X.shape[1], int(self.n_literals)
         n_experts = count_disjunctions(n, k, monotone=not self.literals)
         if n_experts == 0:
-            raise ValueError(f"There is no disjunction of n_literals={k} out of n_features={n}.")
+            raise ValueError(f"n_literals must be at most n_features={n}; got {k}.")
         if n_experts > self.max_experts:
             raise ValueError(
                 f"There are {n_experts:,} disjunctions of n_literals={k} out of n_features={n}, "
@@ -388,14 +372,14 @@ class DisjunctionWeightedMajority(
         return self.experts_.size + 2 * self._mistakes.size
 
     def _trials(self, X, codes, answers):
-        self._check_fixed()
+        check_fixed(self)
         bits = dense(X) >= self.threshold
         return _literals.vote(
             (literal_bits(bits) if self.literals else bits).view(np.uint8),
             codes,
             self.experts_,
             self._weights(len(bits)),
-            *self._state(codes),
+            *self._changed_arrays(codes),
             np.empty(len(self.experts_), dtype=np.uint8),
             answers,
         )
@@ -415,6 +399,7 @@ class DisjunctionWeightedMajority(
         self.bound_ = float(bounds.sum())
 
 
+@paragraphs
 class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator):
     """A conjunction of literals, learned by elimination.
 
@@ -434,19 +419,15 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     literals : bool, default=True
         Whether there are negations of variables; if not, there are at most ``n`` mistakes.
 
-    threshold : float, default=0.5
-        A feature is true if it is at least this.
+    {threshold}
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     literals_ : list of ndarray
         The literals of each class but the first: the numbers of features. With ``literals`` they
@@ -459,33 +440,23 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     realizable_ : bool
         Whether there was no such trial.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     bound_ : float
         No more mistakes than these: ``n + 1``, or ``n`` without negations, for each class but the
         first, and one more for each contradiction.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was without a mistake.
+    {converged_without_mistake}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -536,7 +507,9 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
 
     def _trials(self, X, codes, answers):
         bits = dense(X) >= self.threshold
-        return _literals.eliminate(bits.view(np.uint8), codes, *self._state(codes), answers)
+        return _literals.eliminate(
+            bits.view(np.uint8), codes, *self._changed_arrays(codes), answers
+        )
 
     def _finish(self):
         step = 1 if self.literals else 2

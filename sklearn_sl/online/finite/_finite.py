@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import FREE, check_fixed
 from sklearn_sl.online._protocol import SAMPLES, SLICE, OnlineClassifierMixin, take_slice
 from sklearn_sl.online.finite import _version_space
 from sklearn_sl.theory._finite_class import consistent_bound, halving_bound
@@ -39,6 +41,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
 
     # Features are answers or truth values: not for any table.
     _compare_grid = None
+    _has_scores = False
     _ensure_finite = True
 
     def _n_numbers(self, X):
@@ -52,7 +55,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
         # What is not finite is not plain, so that it is looked at and found.
         return super()._is_plain(X) and bool(np.isfinite(X).all())
 
-    def _state(self, codes):
+    def _changed_arrays(self, codes):
         """Return the arrays that trials change; copies if there is nothing to learn."""
         arrays = [getattr(self, name) for name in self._mutable]
         return arrays if codes.size else [array.copy() for array in arrays]
@@ -103,7 +106,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
             Classes.
         """
         check_is_fitted(self)
-        self._check_fixed()
+        check_fixed(self)
         X = validate_data(self, X, reset=False, **self._sample_checks)
         return self._predictions(self._answer(X)[0])
 
@@ -125,9 +128,10 @@ class VersionSpaceMixin(ClassAnswersMixin):
     def _n_numbers(self, X):
         return len(self._all)
 
-    def _may_change(self, name):
+    @property
+    def _free(self):
         # As long as there was no contradiction it makes no difference.
-        return super()._may_change(name) or (name == "on_empty" and not self._tail[N_EMPTY])
+        return FREE if self._tail[N_EMPTY] else FREE | {"on_empty"}
 
     def _order(self, n_hypotheses):
         """Return the hypotheses in the order in which they are preferred."""
@@ -152,11 +156,11 @@ class VersionSpaceMixin(ClassAnswersMixin):
 
     def _check_hypotheses(self):
         if not self.hypotheses:
-            raise ValueError("hypotheses is empty: there must be one at least.")
+            raise ValueError("hypotheses must contain at least one hypothesis; got an empty list.")
         for hypothesis in self.hypotheses:
             if not (callable(hypothesis) or hasattr(hypothesis, "predict")):
                 raise ValueError(
-                    f"A hypothesis must be a function or a fitted estimator, not {hypothesis!r}."
+                    f"hypotheses must contain callables or fitted estimators; got {hypothesis!r}."
                 )
 
     def _trials(self, X, codes, answers):
@@ -173,7 +177,7 @@ class VersionSpaceMixin(ClassAnswersMixin):
             self._majority,
             WHEN_EMPTY[self.on_empty],
             self._all,
-            *self._state(codes),
+            *self._changed_arrays(codes),
             np.empty(len(self._all), dtype=np.intp),
             np.empty(len(self.classes_) + 1, dtype=np.intp),
             answers,
@@ -219,6 +223,7 @@ class VersionSpaceMixin(ClassAnswersMixin):
         return float(most + self._tail[N_SILENT])
 
 
+@paragraphs
 class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator):
     """The halving algorithm: the majority of the hypotheses that have made no mistake.
 
@@ -258,13 +263,11 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
         The largest number of passes of ``fit``. A second one makes no mistakes, unless there was a
         contradiction in the first.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     version_space_ : ndarray of shape (`n_hypotheses_`,)
         Which hypotheses are left.
@@ -282,8 +285,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     realizable_ : bool
         Whether there was no such trial: the hypotheses that are left have made no mistake at all.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     bound_ : float
         No more mistakes than these: ``log2 n`` while ``realizable_``, with restarts as above; with
@@ -291,26 +293,17 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
         trial, it is ``n - 1`` in place of ``log2 n``, and one more for each trial in which all of
         them slept.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was without a mistake.
+    {converged_without_mistake}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -375,6 +368,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
         self.keep_losses = keep_losses
 
 
+@paragraphs
 class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator):
     """The first of the hypotheses that have made no mistake.
 
@@ -403,19 +397,16 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
         What to do when a trial leaves no hypothesis: "restart" begins again with all, "keep" takes
         the trial for noise and removes none, "raise" raises an error.
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
     random_state : int, RandomState instance or None, default=None
         For the random order.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     hypothesis_ : int
         The hypothesis that predicts, if it is awake.
@@ -436,34 +427,24 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     realizable_ : bool
         Whether there was no such trial: the hypotheses that are left have made no mistake at all.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     bound_ : float
         No more mistakes than these: ``n - 1`` while ``realizable_``, and ``n`` more for each
         restart (with "keep" one more for each contradiction), and one more for each trial in
         which all hypotheses that were left slept.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was without a mistake.
+    {converged_without_mistake}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------

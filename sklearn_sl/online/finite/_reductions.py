@@ -63,7 +63,9 @@ def cnf_to_set_cover(clauses, n_variables=None):
     used = [abs(literal) for clause in clauses for literal in clause]
     n_variables = max(used, default=0) if n_variables is None else n_variables
     if any(not isinstance(i, Integral) or not 1 <= i <= n_variables for i in used):
-        raise ValueError(f"Literals must be integers from 1 to {n_variables}, or their negatives.")
+        raise ValueError(
+            f"clauses must contain integers from 1 to {n_variables} or their negatives."
+        )
     incidence = np.zeros((len(clauses) + n_variables, 2 * n_variables), dtype=bool)
     for row, clause in enumerate(clauses):
         incidence[row, [2 * abs(literal) - 2 + (literal < 0) for literal in clause]] = True

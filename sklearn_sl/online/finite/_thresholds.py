@@ -9,11 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import FREE
 from sklearn_sl.online.finite import _version_space
 from sklearn_sl.online.finite._finite import WHEN_EMPTY, ClassAnswersMixin
 from sklearn_sl.theory._finite_class import grid_threshold_bound
 
 
+@paragraphs
 class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, BaseEstimator):
     """The halving algorithm for thresholds between the points of a grid.
 
@@ -48,16 +51,13 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         What to do when a trial leaves no threshold: "restart" begins again with all, "keep" takes
         the trial for noise and removes none, "raise" raises an error.
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     thresholds_ : ndarray of shape (n_classes - 1,)
         From where on the majority says that the class is at least the second one, the third one,
@@ -76,34 +76,24 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     realizable_ : bool
         Whether there was no such trial.
 
-    n_mistakes_ : int
-        The number of wrong answers.
+    {n_mistakes}
 
     bound_ : float
         No more mistakes than these: for each threshold ``log2(n + 2)`` if there was no
         contradiction, ``(r + 1) (log2(n + 2) + 1) - 1`` with ``r`` restarts; with "keep" one more
         for each contradiction.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        One for each mistake, zero for each right answer, if ``keep_losses``.
+    {loss_curve_of_mistakes}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was without a mistake.
+    {converged_without_mistake}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -160,9 +150,10 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         self.max_iter = max_iter
         self.keep_losses = keep_losses
 
-    def _may_change(self, name):
+    @property
+    def _free(self):
         # As long as there was no contradiction it makes no difference.
-        return super()._may_change(name) or (name == "on_empty" and not self._n_empty.any())
+        return FREE if self._n_empty.any() else FREE | {"on_empty"}
 
     def _begin(self, X):
         span = self.high - self.low
@@ -173,7 +164,8 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
             )
         if self.feature >= X.shape[1]:
             raise ValueError(
-                f"There is no feature={self.feature!r}: X has n_features={X.shape[1]}."
+                f"feature must be in [0, {X.shape[1]}), the number of features of X; got "
+                f"{self.feature!r}."
             )
         n_thresholds = len(self.classes_) - 1
         self._ends = np.tile(
@@ -199,7 +191,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
             codes,
             self.n_steps,
             WHEN_EMPTY[self.on_empty],
-            *self._state(codes),
+            *self._changed_arrays(codes),
             answers,
         )
 

@@ -11,11 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import diagonal, encode
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import running_sum
 from sklearn_sl.online.kernel._kernel_trials import KernelTrialsMixin
 from sklearn_sl.theory._kernel_online import kernel_ogd_bound
 
 
+@paragraphs
 class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
     """Online gradient descent on the hinge loss in the space of a kernel, predicting at random.
 
@@ -81,14 +83,11 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     budget_strategy : {"projection", "removal"}, default="projection"
         What happens when there are more.
 
-    max_iter : int, default=1
-        The largest number of passes of ``fit``.
+    {max_iter}
 
-    random_state : int, RandomState instance or None, default=None
-        For the draws.
+    {random_state}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
@@ -109,8 +108,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     eta_ : float
         The rate.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     n_mistakes_ : int
         The number of mistakes, of all passes, of the random predictions.
@@ -121,11 +119,9 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     cumulative_loss_ : float
         The sum of the hinge losses ``max(0, 1 - y f(x))`` of all trials and functions.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of steps of all functions.
@@ -145,14 +141,9 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     converged_ : bool
         Whether no function took a step in the last pass of ``fit``.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -240,7 +231,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
         radius, horizon = self.radius, self.horizon
         if self._slot_of is None and (radius is None or horizon is None):
             raise ValueError(
-                'With eta="horizon" partial_fit does not know all trials: pass radius and horizon.'
+                'eta="horizon" requires radius and horizon to be set when partial_fit is used.'
             )
         if radius is None:
             squares = np.diagonal(X) if self.kernel_ is None else self._squares(X)

@@ -9,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import diagonal, encode, gram_product
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.kernel._kernel_trials import RADIUS2, KernelTrialsMixin
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
+@paragraphs
 class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
     """The perceptron in the space of a kernel, with its mistakes and the bound on them.
 
@@ -20,9 +22,9 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     over the samples of former mistakes. If ``y f(x) <= 0``, a mistake, the sample becomes one of
     them, with the coefficient ``y``. The function begins at zero, so that the first trial is always
     a mistake. ``partial_fit`` goes through its rows once, in their order, and any partition into
-    blocks gives the same function to the last bit. ``fit`` starts afresh and passes over the rows
-    until a pass is clean; a row that is a mistake again gets ``y`` more. There is no intercept: a
-    kernel plus a constant, such as ``Gaussian(gamma=0.5) + 1.0``, has one.
+    blocks gives the same function to the last bit. ``fit`` starts from scratch and passes over the
+    rows until a pass is clean; a row that is a mistake again gets ``y`` more. There is no
+    intercept: a kernel plus a constant, such as ``Gaussian(gamma=0.5) + 1.0``, has one.
 
     **The theorem.** For every function ``u`` of the kernel's space and its hinge loss ``D`` on the
     trials, the number ``M`` of mistakes satisfies ``M <= D + R ||u|| sqrt(M)`` with ``R^2`` the
@@ -84,14 +86,12 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         Whether the mean of the functions of all trials predicts, and not the last one. It changes
         predictions, not the trials. A vector that is removed leaves the mean too.
 
-    multi_class : {"ovr", "kesler"}, default="ovr"
-        How more than two classes are learned.
+    {multi_class}
 
     max_iter : int, default=20
         The largest number of passes of ``fit``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
@@ -109,20 +109,16 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     kernel_ : kernel object or None
         The kernel in use, every parameter a number; None if precomputed.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     cumulative_loss_ : float
         The sum of the losses ``max(0, -y f(x))`` of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of steps; for two classes the number of mistakes.
@@ -143,17 +139,11 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         The coefficients of multiples of the last functions; zeros where no multiple gives less than
         the number of trials.
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was clean.
+    {converged}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -245,7 +235,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
 
     # ------------------------------------------------------------ the theorem
 
-    def _certify(self, X, codes, scores):
+    def _set_bound(self, X, codes, scores):
         if not self._obeys_theorems():
             return
         scores = self._evaluate(X, self._coef) if scores is None else scores
@@ -274,8 +264,8 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError(
-                "mistake_bound evaluates the kernel itself: it cannot be combined with "
-                'kernel="precomputed".'
+                'mistake_bound is not available with kernel="precomputed", since it evaluates '
+                "the kernel."
             )
         X, kernel = self._read_query(X), self.kernel_
         vectors = encode(kernel, self._vectors)

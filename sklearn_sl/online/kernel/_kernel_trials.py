@@ -20,7 +20,6 @@ from sklearn_sl.kernels._base import (
 )
 from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
-from sklearn_sl.online.linear._linear import ClassScoresMixin
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
 # How many trials get their kernel values at once: rows of so many numbers do not fall on the same
@@ -34,7 +33,7 @@ LARGEST_COUNT = 2**53
 TABLE = 2**22
 
 
-class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMixin):
+class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     """Trials of functions ``f_k = sum_s coef[k, s] K(v_s, .)`` over vectors that they share.
 
     ``_margin`` and ``_length()`` say when a function takes a step and how far. The kernel values of
@@ -76,7 +75,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
     def _begin(self, X):
         n_scores = self._n_vectors()
         self.kernel_ = self._kernel_object(X)
-        # As the kernel, these stay what they are until the learner starts afresh.
+        # As the kernel, these stay what they are until the learner starts from scratch.
         self._budget = -1 if self.budget is None else self.budget
         self._projects = self.budget is not None and self.budget_strategy == "projection"
         self._averages = self._wants_average
@@ -112,9 +111,9 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
         scores = np.concatenate(self._heard) if self.converged_ else None
         del self._slot_of, self._heard
         vars(self).pop("_table", None)
-        self._certify(X, codes, scores)
+        self._set_bound(X, codes, scores)
 
-    def _certify(self, X, codes, scores):
+    def _set_bound(self, X, codes, scores):
         """Set what a theorem says of a fit; ``scores`` are the last ones if they are known."""
 
     def _pass(self, X, codes, *trials):
@@ -259,7 +258,7 @@ class KernelTrialsMixin(ClassScoresMixin, KernelMachineMixin, OnlineClassifierMi
             factor = linalg.cho_factor(gram, lower=True)
         except linalg.LinAlgError as error:
             raise ValueError(
-                'budget_strategy="projection" needs a positive definite kernel; "removal" does not.'
+                'budget_strategy="projection" requires a positive definite kernel: use "removal".'
             ) from error
         self._inverse[...] = linalg.cho_solve(factor, np.eye(len(gram)))
         self._tail[N_FRESH] = len(gram)

@@ -8,9 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_sl._sklearn import Interval
 from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import SAMPLES, OnlineClassifierMixin
 from sklearn_sl.online.linear import _multiplicative
-from sklearn_sl.online.linear._linear import ClassScoresMixin, LinearScoresMixin, as_rows
+from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import ellipsoid_bound, ellipsoid_volume_ratio
 
 LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_multiplicative.ELLIPSOID_TAIL)
@@ -18,10 +19,9 @@ LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_multiplicative.ELLIPSOID
 FINEST = 2**26
 
 
+@paragraphs
 class EllipsoidClassifier(
     EstimatorMixin,
-    LinearScoresMixin,
-    ClassScoresMixin,
     OnlineClassifierMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -39,7 +39,7 @@ class EllipsoidClassifier(
     For ``d = 1`` the interval becomes one half of it. The first trial is always a mistake. Only the
     directions of samples matter, not their lengths. ``partial_fit`` goes through its rows once, in
     their order, and any partition into blocks gives the same ellipsoid to the last bit. ``fit``
-    starts afresh and passes over the rows until a pass changes nothing.
+    starts from scratch and passes over the rows until a pass changes nothing.
 
     **The theorem.** Each update makes the volume smaller by a factor of at most
     ``exp(-1 / (2 d + 2))``. If there are weights, and samples, on a grid of the fineness ``1 / n``
@@ -63,8 +63,7 @@ class EllipsoidClassifier(
     max_iter : int, default=100
         The largest number of passes of ``fit``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
@@ -81,11 +80,9 @@ class EllipsoidClassifier(
     log_volume_ : ndarray of shape (1,) or (n_classes,)
         The logarithm of the volume relative to the unit ball, ``1/2 ln det A``.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     n_updates_ : int
         The number of updates; for two classes the number of mistakes but for those that were left
@@ -97,27 +94,20 @@ class EllipsoidClassifier(
     exhausted_ : bool
         Whether an update was left out because the volume would have become too small.
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
     loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake and zero for each other trial, if ``keep_losses``.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     converged_ : bool
         Whether the last pass of ``fit`` changed nothing: because it was clean, or because updates
         were left out.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -214,6 +204,9 @@ class EllipsoidClassifier(
         self.n_updates_ = self._n_changes()
         self.exhausted_ = bool(self._tails[:, EXHAUSTED].any())
         self.bound_ = float(len(self._tails) * ellipsoid_bound(d, self.n_grid))
+
+    def _scores(self, X):
+        return linear_scores(X, self.coef_, self.intercept_)
 
     @property
     def shape_(self):

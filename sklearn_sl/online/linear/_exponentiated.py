@@ -7,15 +7,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite
 
-from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
 from sklearn_sl.online.linear import _multiplicative, _sweeps
 from sklearn_sl.online.linear._linear import (
-    ClassScoresMixin,
-    LinearScoresMixin,
-    NumberScoresMixin,
     as_rows,
     linear_scores,
     look,
@@ -26,7 +24,7 @@ ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
 )
 
 
-class ExponentiatedMixin(LinearScoresMixin):
+class ExponentiatedMixin:
     """The state of exponentiated gradients and their trials.
 
     ``_sums``, ``_weights``, ``_masses`` and ``_tails`` have a row for each weight vector; see the
@@ -43,35 +41,17 @@ class ExponentiatedMixin(LinearScoresMixin):
     def _width(self):
         return self._n_vectors()
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh and pass over the trials until a pass has no gradient.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        X, targets = self._read(X, y, reset=True)
+    def _plan(self, X, targets):
         self._first_eta = self._rate(X, targets)
-        self._fit_passes(X, targets, self.max_iter)
+
+    def _certify(self, X, targets):
         if not self._conservative:
             self._set_comparator(X, targets)
-        return self
 
-    def _go_on(self, *args, **params):
-        super()._go_on(*args, **params)
+    def _forget_certificate(self):
         self.regret_ = self.comparator_ = None
 
-    def _rate(self, X, targets=None):
+    def _rate(self, X, targets):
         """Return the learning rate of the first trial."""
         if self.eta != "horizon":
             return 0.0 if self.eta == "anytime" else float(self.eta)
@@ -85,7 +65,7 @@ class ExponentiatedMixin(LinearScoresMixin):
             n_trials = X.shape[0] * self.max_iter
         if gradient is None:
             gradient = self._largest_gradient(X, targets)
-        n_weights = self._n_weights(X.shape[1])
+        n_weights = self._n_weights(self.n_features_in_)
         return float(np.sqrt(2 * np.log(n_weights) / n_trials)) / (gradient or 1.0)
 
     def _largest_gradient(self, X, targets):
@@ -115,10 +95,9 @@ class ExponentiatedMixin(LinearScoresMixin):
         self._sums, self._weights = np.zeros(shape), np.zeros(shape)
         self._masses = np.zeros(shape if self.signed else (shape[0], 0))
         self._tails = np.zeros((shape[0], _multiplicative.GRADIENT_TAIL))
-        self._tails[:, ETA] = self._first_eta if hasattr(self, "_first_eta") else self._rate(X)
+        self._tails[:, ETA] = self._first_eta
         for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
             _multiplicative.weigh(*state, self.signed)
-        self.regret_ = self.comparator_ = None
 
     def _check_arrays(self):
         began, n_vectors = self._began_with, self._n_vectors()
@@ -190,6 +169,9 @@ class ExponentiatedMixin(LinearScoresMixin):
         scores = linear_scores(X, weights[:, : X.shape[1]], constant)
         return [look(self._loss(), *view)[0].sum() for view in self._views(scores, targets)]
 
+    def _scores(self, X):
+        return linear_scores(X, np.atleast_2d(self.coef_), self.intercept_)
+
     def _losses(self, scores, targets):
         return sum(look(self._loss(), *view)[0] for view in self._views(scores, targets))
 
@@ -207,10 +189,10 @@ class ExponentiatedMixin(LinearScoresMixin):
         return tags
 
 
+@paragraphs
 class ExponentiatedGradientClassifier(
     EstimatorMixin,
     ExponentiatedMixin,
-    ClassScoresMixin,
     OnlineClassifierMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -227,7 +209,7 @@ class ExponentiatedGradientClassifier(
     ``w_i = U exp(-eta G_i) / sum_j exp(-eta G_j)``, all positive with the sum ``U``:
     ``signed=False``. A step multiplies a weight by ``exp(-eta g_i)``. ``partial_fit`` goes through
     its rows once, in their order, and any partition into blocks gives the same weights to the last
-    bit. ``fit`` starts afresh and passes over the rows until a pass has no gradient.
+    bit. ``fit`` starts from scratch and passes over the rows until a pass has no gradient.
 
     **The theorem.** For every ``u`` with ``||u||_1 <= U`` (for EG, ``u >= 0`` with the sum ``U``),
     and ``n`` weights, which is twice the number of features for EG+-, the losses satisfy::
@@ -278,31 +260,26 @@ class ExponentiatedGradientClassifier(
     max_iter : int, default=10
         The largest number of passes of ``fit``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights; for more than two classes, of each class against all others.
 
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+    {intercept}
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     eta_ : ndarray of shape (1,) or (n_classes,)
         The learning rate of the next trial; zero if it is "anytime" and there was no gradient.
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     cumulative_loss_ : float
         The sum of the losses of all trials, and of all classes if there are more than two.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
     regret_ : float or None
         ``cumulative_loss_`` minus the loss of ``comparator_``. None if ``conservative``, and after
@@ -319,8 +296,7 @@ class ExponentiatedGradientClassifier(
         The last weights, or those with a single feature that go best with the gradients, whatever
         has less loss in hindsight; the intercept is in the last column. None where ``regret_`` is.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of trials with a gradient, for each class if there are more than two.
@@ -328,14 +304,9 @@ class ExponentiatedGradientClassifier(
     converged_ : bool
         Whether the last pass of ``fit`` had no gradient.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -421,10 +392,10 @@ class ExponentiatedGradientClassifier(
         return kinds[self.loss]()
 
 
+@paragraphs
 class ExponentiatedGradientRegressor(
     EstimatorMixin,
     ExponentiatedMixin,
-    NumberScoresMixin,
     OnlineRegressorMixin,
     RegressorMixin,
     BaseEstimator,
@@ -469,16 +440,13 @@ class ExponentiatedGradientRegressor(
     max_iter : int, default=10
         The largest number of passes of ``fit``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights.
+    {coef_of_one}
 
-    intercept_ : ndarray of shape (1,)
-        The intercept.
+    {intercept_of_one}
 
     eta_ : ndarray of shape (1,)
         The learning rate of the next trial; zero if it is "anytime" and there was no gradient.
@@ -486,8 +454,7 @@ class ExponentiatedGradientRegressor(
     cumulative_loss_ : float
         The sum of the losses of all trials.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
     regret_ : float or None
         ``cumulative_loss_`` minus the loss of ``comparator_``. None after ``partial_fit``, which
@@ -504,8 +471,7 @@ class ExponentiatedGradientRegressor(
         The last weights, or those with a single feature that go best with the gradients, whatever
         has less loss in hindsight; the intercept is in the last column. None where ``regret_`` is.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of trials with a gradient.
@@ -513,14 +479,9 @@ class ExponentiatedGradientRegressor(
     converged_ : bool
         Whether the last pass of ``fit`` had no gradient.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -585,9 +546,6 @@ class ExponentiatedGradientRegressor(
         # The default radius cannot reach large targets.
         tags.regressor_tags.poor_score = True
         return tags
-
-    def _n_vectors(self):
-        return 1
 
     def _loss(self):
         return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()

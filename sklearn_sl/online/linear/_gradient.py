@@ -10,16 +10,22 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import HasMethods, Interval, StrOptions, fit_context
+from sklearn_sl._sklearn import HasMethods, Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.online._protocol import BEYOND, take_slice
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import check_certified
+from sklearn_sl.online._protocol import (
+    BEYOND,
+    OnlineClassifierMixin,
+    OnlineRegressorMixin,
+    take_slice,
+)
 from sklearn_sl.online.linear import _sweeps
 from sklearn_sl.online.linear._hindsight import Hindsight
 from sklearn_sl.online.linear._linear import (
     LARGEST2,
     SQUARES,
-    LinearClassifierMixin,
-    LinearRegressorMixin,
+    LinearMixin,
     look,
     squared_norms,
 )
@@ -57,207 +63,173 @@ class Regret(NamedTuple):
     comparator: np.ndarray
 
 
-class GradientMixin:
-    """The rates, the projection and the certificate of online gradient descent."""
-
-    # Whether there are steps only where the answer is wrong.
-    _conservative = False
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh, pass over the trials, and find the best weights in hindsight.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        X, targets = self._read(X, y, reset=True)
-        self.eta_ = self._rate(X, targets)
-        self._fit_passes(X, targets, self.max_iter)
-        self._certify(X, targets)
-        return self
-
-    def _go_on(self, *args, **params):
-        if not hasattr(self, "eta_"):
-            self.eta_ = self._rate()
-        super()._go_on(*args, **params)
-        self._forget_certificate()
-
-    # ------------------------------------------------------------ steps
-
-    @property
-    def _ball(self):
-        return np.inf if self.radius is None else float(self.radius)
-
-    @property
-    def _scale(self):
-        """The constant of the falling rate."""
-        return 1.0 if self.radius is None else float(self.radius)
-
-    def _rate(self, X=None, targets=None):
-        """Return the rate, or None if it falls."""
-        if self.eta == "anytime":
-            return None
-        if self.eta != "horizon":
-            return float(self.eta)
-        if self.radius is None:
-            raise ValueError('eta="horizon" needs a radius.')
-        n_trials, gradient = self.horizon, self.gradient_norm
-        if X is None and None in (n_trials, gradient):
-            raise ValueError(
-                'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
-                "know the trials to come."
-            )
-        if n_trials is None:
-            n_trials = X.shape[0] * self.max_iter
-        if gradient is None:
-            gradient = self._largest_gradient(X, targets)
-        # Without any gradient there will be no step.
-        rate = float(self.radius / (gradient or 1.0) / np.sqrt(n_trials))
-        if rate == 0:
-            raise ValueError(BEYOND.format(type(self).__name__))
-        return rate
-
-    def _largest_gradient(self, X, targets):
-        """Return a bound on the norms of all gradients in the ball."""
-        square = (squared_norms(X).max() + self.fit_intercept) * (2 if self._together else 1)
-        norm = float(np.sqrt(square))
-        if not np.isfinite(norm):
-            values = X.data if sp.issparse(X) else X
-            assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
-            raise ValueError(BEYOND.format(type(self).__name__))
-        # The slope of a convex loss is largest at one of the ends.
-        told = self._distinct_targets(targets)
-        ends = [np.full(len(told), sign * self.radius * norm) for sign in (-1.0, 1.0)]
-        return norm * max(np.abs(look(self._loss(), end, told)[1]).max() for end in ends)
-
-    def _rule(self):
-        if self.eta_ is None:
-            return _sweeps.FallingRate(np.sqrt(2) * self._scale, self._conservative)
-        return _sweeps.FixedRate(self.eta_, self._conservative)
-
-    # ------------------------------------------------------------ losses that are not compiled
-
-    def _play(self, X, targets):
-        if isinstance(self.loss, str):
-            return super()._play(X, targets)
-        answers = np.empty((len(targets), self._n_vectors()))
-        for row in range(len(targets)):
-            part, target = take_slice(X, slice(row, row + 1)), targets[row : row + 1]
-            self._given = self._look_at(part, target)
-            answers[row], played = super()._play(part, target)
-            if not played:
-                return answers, row
-        return answers, len(targets)
-
-    def _look_at(self, row, target):
-        """Return the losses of each vector as numbers."""
-        weights, intercepts = self._last_weights()
-        scores = safe_sparse_dot(row, weights.T, dense_output=True) + intercepts
-        if not np.isfinite(scores).all():
-            return [_sweeps.Loss()] * len(weights)
-        seen = [look(self.loss, *view) for view in self._views(scores, target)]
-        return [_sweeps.Given(values[0], slopes[0]) for values, slopes in seen]
-
-    def _loss_of(self, k):
-        return self._loss() if isinstance(self.loss, str) else self._given[k]
-
-    # ------------------------------------------------------------ the certificate
-
-    def _begin(self, X):
-        super()._begin(X)
-        self._forget_certificate()
-
-    def _forget_certificate(self):
-        self.regret_ = self.regret_bound_ = self.comparator_ = None
-
-    def _certify(self, X, targets):
-        """Set the regret relative to the best weights in hindsight, and return it."""
-        found = self._regret(Hindsight(self, X, targets, self.n_iter_), None)
-        self.regret_, self.comparator_ = found.regret, found.comparator
-        self.regret_bound_ = None if self._conservative else found.bound
-        return found
-
-    def regret(self, X, y, comparator=None):
-        """Return the regret in all trials so far.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples of the trials, in any order, of one pass if there were several.
-
-        y : array-like of shape (n_samples,)
-            Their targets.
-
-        comparator : array-like of shape (n_vectors, n_features + 1), default=None
-            The weights to compare with, with the intercept in the last column. None is the best
-            ones in hindsight, as ``comparator_``.
-
-        Returns
-        -------
-        regret : Regret
-            The ``regret``, the theorem's ``bound`` on it, and the ``comparator``.
-        """
-        check_is_fitted(self)
-        self._check_certified()
-        X, targets = self._read(self._read_query(X), y, reset=False)
-        repeats, rest = divmod(self.n_trials_, len(targets))
-        if rest:
-            raise ValueError(
-                f"There were {self.n_trials_} trials, which is no multiple of {len(targets)}: "
-                "pass the samples of all trials."
-            )
-        found = self._regret(Hindsight(self, X, targets, repeats), comparator)
-        return found._replace(bound=None) if self._conservative else found
-
-    def _regret(self, trials, comparator):
-        squares = self._tails[: trials.n_groups, SQUARES]
-        if comparator is None:
-            comparator = trials.best(self._found(), self._ball, self._ridge(squares))
-        comparator = np.array(comparator, dtype=np.float64).reshape(trials.shape)
-        norms = trials.norms(comparator)
-        if np.any(norms > self._ball * (1 + 1e-12)):
-            raise ValueError(f"The comparator is not in the ball of radius {self.radius}.")
-        regret = self.cumulative_loss_ - np.sum(trials.losses(comparator))
-        return Regret(float(regret), float(np.sum(self._bounds(norms, squares))), comparator)
-
-    def _found(self):
-        """Return weights to begin the search with."""
-        means = self._mean_weights()
-        return [self._last_vectors(), *([] if means is None else [np.column_stack(means)])]
-
-    def _ridge(self, squares):
-        """Return the inverse rates, by which the theorem weighs squared norms; zero in a ball."""
-        if self.radius is not None:
-            return np.zeros(len(squares))
-        if self.eta_ is not None:
-            return np.full(len(squares), 1 / self.eta_)
-        return np.sqrt(squares / 2)
-
-    def _bounds(self, norms, squares):
-        """Return the theorem's bound for each group of weights."""
-        if self.eta_ is not None:
-            return ogd_bound(norms, self.eta_, squares)
-        farthest = np.sqrt(self._tails[: len(norms), LARGEST2]) + norms
-        return ogd_anytime_bound(self._scale, squares, farthest)
+# ---------------------------------------------------------------- rates
 
 
+def ball_of(learner):
+    """Return the norm that the weights are kept within."""
+    return np.inf if learner.radius is None else float(learner.radius)
+
+
+def scale_of(learner):
+    """Return the constant of the falling rate."""
+    return 1.0 if learner.radius is None else float(learner.radius)
+
+
+def rate_of(learner, X, targets):
+    """Return the rate, or None if it falls."""
+    if learner.eta == "anytime":
+        return None
+    if learner.eta != "horizon":
+        return float(learner.eta)
+    if learner.radius is None:
+        raise ValueError('eta="horizon" requires radius to be set; got radius=None.')
+    n_trials, gradient = learner.horizon, learner.gradient_norm
+    if X is None and None in (n_trials, gradient):
+        raise ValueError(
+            'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
+            "know the trials to come."
+        )
+    if n_trials is None:
+        n_trials = X.shape[0] * learner.max_iter
+    if gradient is None:
+        gradient = largest_gradient(learner, X, targets)
+    # Without any gradient there will be no step.
+    rate = float(learner.radius / (gradient or 1.0) / np.sqrt(n_trials))
+    if rate == 0:
+        raise ValueError(BEYOND.format(type(learner).__name__))
+    return rate
+
+
+def largest_gradient(learner, X, targets):
+    """Return a bound on the norms of all gradients in the ball."""
+    square = (squared_norms(X).max() + learner.fit_intercept) * (2 if learner._together else 1)
+    norm = float(np.sqrt(square))
+    if not np.isfinite(norm):
+        values = X.data if sp.issparse(X) else X
+        assert_all_finite(values, estimator_name=type(learner).__name__, input_name="X")
+        raise ValueError(BEYOND.format(type(learner).__name__))
+    # The slope of a convex loss is largest at one of the ends.
+    told = learner._distinct_targets(targets)
+    ends = [np.full(len(told), sign * learner.radius * norm) for sign in (-1.0, 1.0)]
+    return norm * max(np.abs(look(learner._loss(), end, told)[1]).max() for end in ends)
+
+
+def rule_of(learner):
+    """Return how far a step goes."""
+    if learner.eta_ is None:
+        return _sweeps.FallingRate(np.sqrt(2) * scale_of(learner), learner._conservative)
+    return _sweeps.FixedRate(learner.eta_, learner._conservative)
+
+
+# ---------------------------------------------------------------- losses that are not compiled
+
+
+def play_rows(learner, X, targets):
+    """Play trials, row by row if the loss is an object."""
+    if isinstance(learner.loss, str):
+        return LinearMixin._play(learner, X, targets)
+    answers = np.empty((len(targets), learner._n_vectors()))
+    for row in range(len(targets)):
+        part, target = take_slice(X, slice(row, row + 1)), targets[row : row + 1]
+        learner._given = look_at_row(learner, part, target)
+        answers[row], played = LinearMixin._play(learner, part, target)
+        if not played:
+            return answers, row
+    return answers, len(targets)
+
+
+def look_at_row(learner, row, target):
+    """Return the losses of each vector as numbers."""
+    weights, intercepts = learner._state.last_weights()
+    scores = safe_sparse_dot(row, weights.T, dense_output=True) + intercepts
+    if not np.isfinite(scores).all():
+        return [_sweeps.Loss()] * len(weights)
+    seen = [look(learner.loss, *view) for view in learner._views(scores, target)]
+    return [_sweeps.Given(values[0], slopes[0]) for values, slopes in seen]
+
+
+def loss_of(learner, k):
+    """Return the loss that weight vector ``k`` steps down."""
+    return learner._loss() if isinstance(learner.loss, str) else learner._given[k]
+
+
+# ---------------------------------------------------------------- the regret
+
+
+def regret(self, X, y, comparator=None):
+    """Return the regret in all trials so far.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples of the trials, in any order, of one pass if there were several.
+
+    y : array-like of shape (n_samples,)
+        Their targets.
+
+    comparator : array-like of shape (n_vectors, n_features + 1), default=None
+        The weights to compare with, with the intercept in the last column. None is the best
+        ones in hindsight, as ``comparator_``.
+
+    Returns
+    -------
+    regret : Regret
+        The ``regret``, the theorem's ``bound`` on it, and the ``comparator``.
+    """
+    check_is_fitted(self)
+    check_certified(self)
+    X, targets = self._read(self._read_query(X), y, reset=False)
+    repeats, rest = divmod(self.n_trials_, len(targets))
+    if rest:
+        raise ValueError(
+            f"X has {len(targets)} samples, but the learner saw {self.n_trials_}, which is no "
+            "multiple: "
+            "pass the samples of all trials."
+        )
+    found = regret_against(self, Hindsight(self, X, targets, repeats), comparator)
+    return found._replace(bound=None) if self._conservative else found
+
+
+def regret_against(learner, trials, comparator):
+    """Return the regret relative to a comparator; None is the best one in hindsight."""
+    squares = learner._state.tails[: trials.n_groups, SQUARES]
+    if comparator is None:
+        comparator = trials.best(vectors_found(learner), learner._ball, ridge_of(learner, squares))
+    comparator = np.array(comparator, dtype=np.float64).reshape(trials.shape)
+    norms = trials.norms(comparator)
+    if np.any(norms > learner._ball * (1 + 1e-12)):
+        raise ValueError(f"comparator must have a norm of at most radius={learner.radius}.")
+    regret = learner.cumulative_loss_ - np.sum(trials.losses(comparator))
+    return Regret(float(regret), float(np.sum(regret_bounds(learner, norms, squares))), comparator)
+
+
+def vectors_found(learner):
+    """Return weights to begin the search with."""
+    means = learner._state.mean_weights(learner.n_trials_)
+    return [learner._state.last_vectors(), *([] if means is None else [np.column_stack(means)])]
+
+
+def ridge_of(learner, squares):
+    """Return the inverse rates, by which the theorem weighs squared norms; zero in a ball."""
+    if learner.radius is not None:
+        return np.zeros(len(squares))
+    if learner.eta_ is not None:
+        return np.full(len(squares), 1 / learner.eta_)
+    return np.sqrt(squares / 2)
+
+
+def regret_bounds(learner, norms, squares):
+    """Return the theorem's bound for each group of weights."""
+    if learner.eta_ is not None:
+        return ogd_bound(norms, learner.eta_, squares)
+    farthest = np.sqrt(learner._state.tails[: len(norms), LARGEST2]) + norms
+    return ogd_anytime_bound(scale_of(learner), squares, farthest)
+
+
+@paragraphs
 class OnlineGradientDescentClassifier(
-    EstimatorMixin, GradientMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
     """Online gradient descent for classes, with its regret and the bound on it.
 
@@ -306,8 +278,7 @@ class OnlineGradientDescentClassifier(
     conservative : bool, default=False
         Whether there are steps only on mistakes.
 
-    fit_intercept : bool, default=True
-        Whether there is an intercept ``b``.
+    {fit_intercept}
 
     max_iter : int, default=10
         The largest number of passes of ``fit``, all in the order of the rows. It ends before if a
@@ -321,40 +292,31 @@ class OnlineGradientDescentClassifier(
         all together, with the difference of the scores of the true class and of the best other one
         in the place of ``y s``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+    {coef}
 
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+    {intercept}
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     eta_ : float or None
         The rate; None if it falls.
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     cumulative_loss_ : float
         The sum of the losses of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    n_updates_ : int
-        The number of steps.
+    {n_updates}
 
-    radius_ : float
-        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+    {radius}
 
     comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
         The best weights in hindsight that were found, with the intercept in the last column: they
@@ -379,14 +341,9 @@ class OnlineGradientDescentClassifier(
     converged_ : bool
         Whether the last pass of ``fit`` took no step.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -447,6 +404,13 @@ class OnlineGradientDescentClassifier(
         self.multi_class = multi_class
         self.keep_losses = keep_losses
 
+    # Steps, also along losses that are not compiled, are the same for both kinds of targets.
+    _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
+    regret = regret
+
+    def _plan(self, X, targets):
+        self.eta_ = rate_of(self, X, targets)
+
     @property
     def _conservative(self):
         return self.conservative
@@ -465,18 +429,20 @@ class OnlineGradientDescentClassifier(
         return np.array([-1.0, 1.0])
 
     def _forget_certificate(self):
-        super()._forget_certificate()
-        self.bound_ = None
+        self.regret_ = self.regret_bound_ = self.comparator_ = self.bound_ = None
 
     def _certify(self, X, codes):
-        found = super()._certify(X, codes)
+        found = regret_against(self, Hindsight(self, X, codes, self.n_iter_), None)
+        self.regret_, self.comparator_ = found.regret, found.comparator
+        self.regret_bound_ = None if self.conservative else found.bound
         at_zero = float(look(self._loss(), np.zeros(1), np.ones(1))[0][0])
         if isinstance(self.loss, str) and at_zero > 0:
             self.bound_ = (self.cumulative_loss_ - found.regret + found.bound) / at_zero
 
 
+@paragraphs
 class OnlineGradientDescentRegressor(
-    EstimatorMixin, GradientMixin, LinearRegressorMixin, RegressorMixin, BaseEstimator
+    EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
     """Online gradient descent for numbers, with its regret and the bound on it.
 
@@ -513,8 +479,7 @@ class OnlineGradientDescentRegressor(
     epsilon : float, default=0.1
         Belongs to the losses that mention it.
 
-    fit_intercept : bool, default=True
-        Whether there is an intercept ``b``.
+    {fit_intercept}
 
     max_iter : int, default=10
         The largest number of passes of ``fit``, all in the order of the rows. It ends before if a
@@ -523,16 +488,13 @@ class OnlineGradientDescentRegressor(
     average : bool, default=False
         Whether predictions are made with the mean of the weights of all trials.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights.
+    {coef_of_one}
 
-    intercept_ : ndarray of shape (1,)
-        The intercept.
+    {intercept_of_one}
 
     eta_ : float or None
         The rate; None if it falls.
@@ -540,17 +502,13 @@ class OnlineGradientDescentRegressor(
     cumulative_loss_ : float
         The sum of the losses of all trials, of all passes.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    n_updates_ : int
-        The number of steps.
+    {n_updates}
 
-    radius_ : float
-        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+    {radius}
 
     comparator_ : ndarray of shape (1, n_features + 1) or None
         The best weights in hindsight that were found, with the intercept in the last column: they
@@ -568,14 +526,9 @@ class OnlineGradientDescentRegressor(
     converged_ : bool
         Whether the last pass of ``fit`` took no step.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -640,6 +593,16 @@ class OnlineGradientDescentRegressor(
         self.average = average
         self.keep_losses = keep_losses
 
+    # Steps, also along losses that are not compiled, are the same for both kinds of targets.
+    _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
+    regret = regret
+
+    # There is no answer that is simply wrong.
+    _conservative = False
+
+    def _plan(self, X, targets):
+        self.eta_ = rate_of(self, X, targets)
+
     def _loss(self):
         if not isinstance(self.loss, str):
             return self.loss
@@ -653,3 +616,10 @@ class OnlineGradientDescentRegressor(
 
     def _distinct_targets(self, y):
         return np.unique(y)
+
+    def _forget_certificate(self):
+        self.regret_ = self.regret_bound_ = self.comparator_ = None
+
+    def _certify(self, X, y):
+        found = regret_against(self, Hindsight(self, X, y, self.n_iter_), None)
+        self.regret_, self.regret_bound_, self.comparator_ = found

@@ -35,7 +35,7 @@ class Hindsight:
 
     def __init__(self, learner, X, targets, repeats):
         self.learner, self.X, self.targets, self.repeats = learner, X, targets, repeats
-        self.shape = learner._weights.shape[0], X.shape[1] + 1
+        self.shape = learner._n_vectors(), X.shape[1] + 1
         self.n_groups = 1 if learner._together else self.shape[0]
 
     def groups(self, vectors):

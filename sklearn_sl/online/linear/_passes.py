@@ -10,19 +10,15 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl._docstrings import inserter
 from sklearn_sl._rows import GOLDEN, row_hashes, scramble
 from sklearn_sl._sklearn import Progress, check_sample_weight, fit_context
 from sklearn_sl.base import class_factors
-from sklearn_sl.online._parameters import ParametersMixin, stream_context
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online._parameters import FREE, stream_context
 from sklearn_sl.online.linear._linear import (
     BIAS,
     LOSS,
-    NO_WEIGHT,
     NORM2,
-    ONCE,
-    LinearClassifierMixin,
-    LinearRegressorMixin,
     squared_norms,
 )
 
@@ -35,37 +31,21 @@ PLACES_PER_ROW = 10
 MOST_COUNTED = 2**53
 MOST_KEPT = 2**24
 MOST_TOGETHER = 2**20
-
-
-class PassesMixin:
-    """``fit`` with shuffled passes, patience, samples set aside, weights and a warm start.
-
-    An integer weight of a sample is a number of presentations; what remains of a weight that is
-    not an integer is one more presentation with that weight. In order they follow one another. In
-    a shuffled pass each has a place of its own, as copies of the row have, and so they do where
-    samples are set aside; the places follow from what the rows hold, wherever they stand.
-
-    As in scikit-learn, ``partial_fit`` takes the parameters as they are: those of the steps take
-    effect from then on, and those of passes matter in ``fit`` only.
-    """
-
-    _free = ParametersMixin._free | {
-        "class_weight",
-        "early_stopping",
-        "n_iter_no_change",
-        "random_state",
-        "shuffle",
-        "tol",
-        "validation_fraction",
-        "warm_start",
-    }
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
-        """Start afresh and pass over the samples until a pass is clean or no longer pays.
-
-        Parameters
-        ----------
+# As in scikit-learn ``partial_fit`` takes these parameters as they are: those of the steps take
+# effect from then on, and those of passes matter in ``fit`` only.
+FREE_IN_PASSES = FREE | {
+    "class_weight",
+    "early_stopping",
+    "n_iter_no_change",
+    "random_state",
+    "shuffle",
+    "tol",
+    "validation_fraction",
+    "warm_start",
+}
+# The docstrings of methods that learners with such fits share.
+paragraphs = inserter(
+    fit_parameters="""
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
 
@@ -91,430 +71,384 @@ class PassesMixin:
         -------
         self : object
             The fitted learner.
-        """
-        self._check_options()
-        old = self._old_weights(coef_init, intercept_init)
-        X, targets = self._read(X, y, reset=True)
+        """,
+    partial_fit_weight="""
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample is presented; see :meth:`fit`.
+
+        Returns
+        -------
+        self : object
+            The learner.
+        """,
+)
+
+
+# ---------------------------------------------------------------- fit and partial_fit
+
+
+def fit_in_passes(learner, X, y, coef_init, intercept_init, sample_weight):
+    """Fit a learner with shuffled passes, patience, samples set aside, weights and a warm start.
+
+    An integer weight of a sample is a number of presentations; what remains of a weight that is
+    not an integer is one more presentation with that weight. In order they follow one another. In
+    a shuffled pass each has a place of its own, as copies of the row have, and so they do where
+    samples are set aside; the places follow from what the rows hold, wherever they stand.
+    """
+    learner._check_options()
+    old = old_weights(learner, coef_init, intercept_init)
+    X, targets = learner._read(X, y, reset=True)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+    X, targets, weight = take_weighty(X, targets, weight)
+    if weight is not None:
+        if learner._counts_mistakes:
+            check_presence(learner.classes_, targets)
+        check_weights(learner, weight)
+    learner._class_factors = factors_of_classes(learner, targets, weight)
+    X, targets, weight, watch = split_off_watch(learner, X, targets, weight)
+    learner._begin(X)
+    begin_with(learner._state, *old)
+    learner._begin_account()
+    run_passes(learner, X, targets, weight, watch)
+    learner._finish()
+    learner._forget_certificate()
+    began_with_zeros = all(values is None for values in old)
+    if began_with_zeros and weight is None and learner._class_factors is None:
+        learner._certify(X, targets)
+
+
+def learn_weighted(learner, X, targets, sample_weight):
+    """Go on with some trials, each as often as its weight says."""
+    trials = ()
+    if sample_weight is not None:
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         X, targets, weight = take_weighty(X, targets, weight)
         if weight is not None:
-            self._check_presence(targets)
-            self._check_weights(weight)
-        self._set_class_factors(targets, weight)
-        X, targets, weight, watch = self._set_aside(X, targets, weight)
-        self._begin(X)
-        self._begin_with(*old)
-        self._begin_account()
-        self._run_passes(X, targets, weight, watch)
-        self._finish()
-        began_with_zeros = all(values is None for values in old)
-        if began_with_zeros and weight is None and self._class_factors is None:
-            self._certify(X, targets)
-        return self
+            check_weights(learner, weight)
+            trials = turns_of_pass(learner, turns_in_order(weight))
+            targets = targets[trials.rows]
+    learner._class_factors = factors_of_classes(learner, targets, None)
+    learner._learn(X, targets, *trials)
 
-    def _go_on(self, X, y, *classes, sample_weight=None):
-        self._check_options()
-        X, targets = self._read_more(X, y, *classes)
-        self._forget_certificate()
-        trials = ()
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-            X, targets, weight = take_weighty(X, targets, weight)
-            if weight is not None:
-                self._check_weights(weight)
-                trials = self._turns_of_pass(turns_in_order(weight))
-                targets = targets[trials.rows]
-        self._set_class_factors(targets, None)
-        self._learn(X, targets, *trials)
 
-    # ------------------------------------------------------------ hooks
+def run_passes(learner, X, targets, weight, watch):
+    """Pass over the samples until a pass is clean, or no vector makes progress."""
+    orders = orders_of_passes(learner, X, targets, weight)
+    state, n_vectors = learner._state, len(learner._state.weights)
+    patience = [Patience(learner.tol, learner.n_iter_no_change) for _ in range(n_vectors)]
+    learner._resting = np.zeros(n_vectors, dtype=bool)
+    with Progress(learner, name="pass", total=learner.max_iter) as progress:
+        for n_iter in range(1, learner.max_iter + 1):
+            n_changes, losses = learner._n_changes(), state.tails[:, LOSS].copy()
+            n_before = learner.n_trials_
+            with progress.step():
+                turns = turns_of_pass(learner, next(orders))
+                presented = targets if turns.rows is None else targets[turns.rows]
+                learner._pass(X, presented, *turns)
+            learner.n_iter_, learner.converged_ = n_iter, learner._is_clean(n_changes)
+            gains = (losses - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
+            if learner.verbose:
+                print(f"Pass {n_iter}: mean loss {-gains.sum():.6g}")
+            if watch is not None:
+                learner._finish()
+                gains = validation_scores(learner, *watch)
+            if state.together:
+                gains = np.full(n_vectors, gains[0])
+            # A vector whose loss no longer decreases stays as it is, while others go on.
+            learner._resting |= [each.ends(gain) for each, gain in zip(patience, gains)]
+            if learner.converged_ or learner._resting.all() or progress.stop:
+                break
+    learner._resting = None
 
-    def _check_options(self):
-        """Complain of parameters that do not go together."""
 
-    @property
-    def _keeps_each(self):
-        """Whether something is kept of each presentation."""
-        return self.keep_losses
+def turns_of_pass(learner, turns):
+    """Return the turns of a pass as they are played from the next trial on."""
+    if turns.times is None:
+        return turns
+    if learner._keeps_each:
+        return turns.one_by_one()
+    # A run counts in the average, or it does not.
+    return turns.cut_after(learner._first_averaged - 1 - learner.n_trials_)
 
-    def _check_presence(self, targets):
-        """Complain of classes without a sample that has a weight."""
 
-    def _set_class_factors(self, targets, weight):
-        """Set the weights of classes, where there are classes."""
-        self._class_factors = None
+def orders_of_passes(learner, X, targets, weight):
+    """Yield the turns of the first pass, of the second, and so on."""
+    seed = check_random_state(learner.random_state).randint(2**31 - 1)
+    if not learner.shuffle:
+        turns = NO_TURNS if weight is None else turns_in_order(weight)
+        yield from repeat(turns)
+    turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
+    for number in count(1):
+        yield turns.take(np.argsort(scramble(keys + salt(seed, number))))
 
-    def _strata(self, targets):
-        """Return the groups, as integers, from each of which some samples are set aside."""
-        return np.zeros(len(targets), dtype=np.intp)
 
-    def _certify(self, X, targets):
-        """Set the attributes that compare the fit with a theorem."""
+# ---------------------------------------------------------------- samples and weights
 
-    def _forget_certificate(self):
-        """Set them to None."""
 
-    # ------------------------------------------------------------ samples
-
-    def _check_weights(self, weight):
-        """Complain of more presentations than can be counted, or kept."""
-        most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
-        if self._keeps_each:
-            most, reason = MOST_KEPT, "something is kept of each presentation"
-        total = np.ceil(weight).sum()
-        if total > most:
-            raise ValueError(
-                f"The sum of sample_weight is {total:.6g}, but may be at most {most}: a weight is "
-                f"a number of presentations, and {reason}. Divide the weights by a constant."
-            )
-        if self._together and weight.max() > MOST_TOGETHER:
-            raise ValueError(
-                f'The largest sample_weight is {weight.max():.6g}, but with multi_class="kesler" '
-                f"it may be at most {MOST_TOGETHER}: a weight is a number of presentations. Divide "
-                "the weights by a constant."
-            )
-
-    def _set_aside(self, X, targets, weight):
-        """Return the samples to learn from, and those on which progress is watched."""
-        if not self.early_stopping:
-            return X, targets, weight, None
-        # Samples that are set aside are not seen in a sweep.
-        assert_all_finite(
-            X.data if sp.issparse(X) else X, estimator_name=type(self).__name__, input_name="X"
+def check_weights(learner, weight):
+    """Complain of more presentations than can be counted, or kept."""
+    most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
+    if learner._keeps_each:
+        most, reason = MOST_KEPT, "something is kept of each presentation"
+    total = np.ceil(weight).sum()
+    if total > most:
+        raise ValueError(
+            f"The sum of sample_weight is {total:.6g}, but may be at most {most}: a weight is "
+            f"a number of presentations, and {reason}. Divide the weights by a constant."
         )
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
-        keys = scramble(keys + salt(seed, 0))
-        strata = self._strata(targets)[turns.rows]
-        aside = set_aside(keys, strata, turns.weights(), self.validation_fraction)
-        train, test = (
-            take_turns(X, targets, turns.take(part), weight is None)
-            for part in (np.flatnonzero(~aside), np.flatnonzero(aside))
+    if learner._together and weight.max() > MOST_TOGETHER:
+        raise ValueError(
+            f'The largest sample_weight is {weight.max():.6g}, but with multi_class="kesler" '
+            f"it may be at most {MOST_TOGETHER}: a weight is a number of presentations. Divide "
+            "the weights by a constant."
         )
-        return *train, test
-
-    # ------------------------------------------------------------ weights to begin with
-
-    def _old_weights(self, coef_init, intercept_init):
-        if self.warm_start and hasattr(self, "_weights"):
-            coef_init = self.standard_coef() if coef_init is None else coef_init
-            intercept_init = self.standard_intercept() if intercept_init is None else intercept_init
-        return coef_init, intercept_init
-
-    def standard_coef(self):
-        """Return the last weights, which differ from ``coef_`` if these are an average.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_vectors, n_features)
-            A copy of the weights.
-        """
-        check_is_fitted(self)
-        return self._last_weights()[0].copy()
-
-    def standard_intercept(self):
-        """Return the last intercepts, which differ from ``intercept_`` if these are an average.
-
-        Returns
-        -------
-        intercept : ndarray of shape (n_vectors,)
-            A copy of the intercepts.
-        """
-        check_is_fitted(self)
-        return self._last_weights()[1]
-
-    def _begin_with(self, coef, intercept):
-        """Let the weights be these ones."""
-        if coef is not None:
-            coef = np.asarray(coef, dtype=np.float64)
-            if coef.size != self._weights.size:
-                raise ValueError(
-                    f"coef_init has the shape {coef.shape}, but the weights have the shape "
-                    f"{self._weights.shape}."
-                )
-            self._weights[:] = coef.reshape(self._weights.shape)
-        if intercept is not None:
-            intercept = np.ravel(np.asarray(intercept, dtype=np.float64))
-            if intercept.size != len(self._weights):
-                raise ValueError(
-                    f"intercept_init has {intercept.size} numbers, but there are "
-                    f"{len(self._weights)} intercepts."
-                )
-            self._tails[:, BIAS] = self._biases[0] = intercept
-        norms = squared_norms(self._weights) + self._biases[0] ** 2
-        self._tails[:, NORM2] = norms.sum() if self._together else norms
-
-    # ------------------------------------------------------------ passes
-
-    def _begin(self, X):
-        super()._begin(X)
-        self._resting = np.zeros(self._n_vectors(), dtype=bool)
-        self._forget_certificate()
-
-    def _rules(self):
-        # A vector whose loss no longer decreases stays as it is, while others go on.
-        return [_sweeps.Rule() if rests else self._rule() for rests in self._resting]
-
-    def _turns_of_pass(self, turns):
-        """Return the turns of a pass as they are played from the next trial on."""
-        if turns.times is None:
-            return turns
-        if self._keeps_each:
-            return turns.one_by_one()
-        # A run counts in the average, or it does not.
-        return turns.cut_after(self._first_averaged - 1 - self.n_trials_)
-
-    def _orders(self, X, targets, weight):
-        """Yield the turns of the first pass, of the second, and so on."""
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        if not self.shuffle:
-            turns = NO_TURNS if weight is None else turns_in_order(weight)
-            yield from repeat(turns)
-        turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
-        for number in count(1):
-            yield turns.take(np.argsort(scramble(keys + salt(seed, number))))
-
-    def _run_passes(self, X, targets, weight, watch):
-        """Pass over the samples until a pass is clean, or no vector makes progress."""
-        orders = self._orders(X, targets, weight)
-        patience = [Patience(self.tol, self.n_iter_no_change) for _ in self._weights]
-        with Progress(self, name="pass", total=self.max_iter) as progress:
-            for n_iter in range(1, self.max_iter + 1):
-                n_changes, losses = self._n_changes(), self._tails[:, LOSS].copy()
-                n_before = self.n_trials_
-                with progress.step():
-                    turns = self._turns_of_pass(next(orders))
-                    presented = targets if turns.rows is None else targets[turns.rows]
-                    self._pass(X, presented, *turns)
-                self.n_iter_, self.converged_ = n_iter, self._is_clean(n_changes)
-                gains = (losses - self._tails[:, LOSS]) / (self.n_trials_ - n_before)
-                if self.verbose:
-                    print(f"Pass {n_iter}: mean loss {-gains.sum():.6g}")
-                if watch is not None:
-                    self._finish()
-                    gains = self._validation_scores(*watch)
-                self._rest(gains, patience)
-                if self.converged_ or self._resting.all() or progress.stop:
-                    break
-        self._resting[:] = False
-
-    def _rest(self, gains, patience):
-        """Let the vectors rest that make no progress."""
-        if self._together:
-            gains = np.full(len(patience), gains[0])
-        for k, gain in enumerate(gains):
-            self._resting[k] |= patience[k].ends(gain)
-
-    def _finish(self):
-        super()._finish()
-        self.t_ = self.n_trials_ + 1
-
-    def densify(self):
-        """Let ``coef_`` be an array.
-
-        Returns
-        -------
-        self : object
-            The learner.
-        """
-        check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
-
-    def sparsify(self):
-        """Let ``coef_`` be a sparse matrix; the next ``partial_fit`` makes it an array again.
-
-        Returns
-        -------
-        self : object
-            The learner.
-        """
-        check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
 
 
-class RegressorPassesMixin(PassesMixin, LinearRegressorMixin):
-    """Additive learners whose answers are numbers."""
-
-    @stream_context
-    def partial_fit(self, X, y, sample_weight=None):
-        """Go through more trials, once and in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample is presented; see :meth:`fit`.
-
-        Returns
-        -------
-        self : object
-            The learner.
-        """
-        self._go_on(X, y, sample_weight=sample_weight)
-        return self
-
-    def _validation_scores(self, X, y, weight):
-        """Return the R2 score on samples that were set aside."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return [r2_score(y, self._scores(X)[:, 0], sample_weight=weight)]
+def check_presence(classes, codes):
+    """Complain of classes without a sample that has a weight."""
+    missing = np.setdiff1d(np.arange(len(classes)), codes)
+    if missing.size:
+        raise ValueError(f"sample_weight is zero for all samples of class {classes[missing[0]]!r}.")
 
 
-class ClassifierPassesMixin(PassesMixin, LinearClassifierMixin):
-    """Additive learners that classify, with a bound on their mistakes.
+def factors_of_classes(learner, codes, weight):
+    """Return the weights of classes, None if there are none."""
+    class_weight = getattr(learner, "class_weight", None)
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, dict):
+        return class_factors(class_weight, learner.classes_, None)
+    factors = np.ones(len(learner.classes_))
+    factors[codes] = class_factors(class_weight, codes, weight)
+    return factors
 
-    ``_best_bound(margins, norm, norms, repeats)`` returns the least bound among the multiples of a
-    vector with these margins and this norm, and the multiple; ``norms`` are the least and the
+
+def split_off_watch(learner, X, targets, weight):
+    """Return the samples to learn from, and those on which progress is watched."""
+    if not learner.early_stopping:
+        return X, targets, weight, None
+    # Samples that are set aside are not seen in a sweep.
+    assert_all_finite(
+        X.data if sp.issparse(X) else X, estimator_name=type(learner).__name__, input_name="X"
+    )
+    seed = check_random_state(learner.random_state).randint(2**31 - 1)
+    turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
+    keys = scramble(keys + salt(seed, 0))
+    # Of each class about the same share is set aside.
+    strata = targets if learner._counts_mistakes else np.zeros(len(targets), dtype=np.intp)
+    aside = set_aside(keys, strata[turns.rows], turns.weights(), learner.validation_fraction)
+    train, test = (
+        take_turns(X, targets, turns.take(part), weight is None)
+        for part in (np.flatnonzero(~aside), np.flatnonzero(aside))
+    )
+    return *train, test
+
+
+def validation_scores(learner, X, targets, weight):
+    """Return the scores on samples that were set aside: the accuracy of each vector, or R2."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = learner._scores(X)
+        if not learner._counts_mistakes:
+            return [r2_score(targets, scores[:, 0], sample_weight=weight)]
+    if learner._together:
+        right = (scores.argmax(axis=1) == targets)[:, None]
+    else:
+        signs = [learner._signs(targets, k) for k in range(scores.shape[1])]
+        right = (scores > 0) == (np.stack(signs, axis=1) > 0)
+    return np.average(right, axis=0, weights=weight)
+
+
+# ---------------------------------------------------------------- weights to begin with
+
+
+def old_weights(learner, coef_init, intercept_init):
+    """Return the weights and the intercepts to begin with; None are zeros."""
+    if learner.warm_start and learner._state is not None:
+        coef, intercept = learner._state.last_weights()
+        coef_init = coef.copy() if coef_init is None else coef_init
+        intercept_init = intercept if intercept_init is None else intercept_init
+    return coef_init, intercept_init
+
+
+def begin_with(state, coef, intercept):
+    """Let the weights be these ones."""
+    if coef is not None:
+        coef = np.asarray(coef, dtype=np.float64)
+        if coef.size != state.weights.size:
+            raise ValueError(
+                f"coef_init has shape {coef.shape}, but the expected shape is "
+                f"{state.weights.shape}."
+            )
+        state.weights[:] = coef.reshape(state.weights.shape)
+    if intercept is not None:
+        intercept = np.ravel(np.asarray(intercept, dtype=np.float64))
+        if intercept.size != len(state.weights):
+            raise ValueError(
+                f"intercept_init has {intercept.size} entries, but the expected number is "
+                f"{len(state.weights)}."
+            )
+        state.tails[:, BIAS] = state.biases[0] = intercept
+    norms = squared_norms(state.weights) + state.biases[0] ** 2
+    state.tails[:, NORM2] = norms.sum() if state.together else norms
+
+
+# ---------------------------------------------------------------- methods of the learners
+
+
+@fit_context(prefer_skip_nested_validation=True)
+@paragraphs
+def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+    """Pass over the samples until a pass is clean or no longer pays.
+
+    Parameters
+    ----------
+    {fit_parameters}
+    """
+    fit_in_passes(self, X, y, coef_init, intercept_init, sample_weight)
+    return self
+
+
+@stream_context
+@paragraphs
+def partial_fit(self, X, y, classes=None, sample_weight=None):
+    """Go through more trials, once and in their order.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    y : array-like of shape (n_samples,)
+        Classes.
+
+    classes : array-like of shape (n_classes,), default=None
+        All the classes; needed in the first call.
+
+    {partial_fit_weight}
+    """
+    self._go_on(X, y, classes, sample_weight)
+    return self
+
+
+def go_on(self, X, y, classes=None, sample_weight=None):
+    """Do what ``partial_fit`` does."""
+    if isinstance(self.class_weight, str):
+        raise ValueError(
+            'class_weight="balanced" is not supported for partial_fit, which does not know '
+            "how often the classes will come: pass a dict."
+        )
+    self._check_options()
+    learn_weighted(self, *self._read_more(X, y, classes), sample_weight)
+
+
+@property
+def t_(self):
+    """The number of trials plus one, as scikit-learn has it."""
+    return self.n_trials_ + 1
+
+
+def standard_coef(self):
+    """Return the last weights, which differ from ``coef_`` if these are an average.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_vectors, n_features)
+        A copy of the weights.
+    """
+    check_is_fitted(self)
+    return self._state.last_weights()[0].copy()
+
+
+def standard_intercept(self):
+    """Return the last intercepts, which differ from ``intercept_`` if these are an average.
+
+    Returns
+    -------
+    intercept : ndarray of shape (n_vectors,)
+        A copy of the intercepts.
+    """
+    check_is_fitted(self)
+    return self._state.last_weights()[1]
+
+
+def densify(self):
+    """Let ``coef_`` be an array.
+
+    Returns
+    -------
+    self : object
+        The learner.
+    """
+    check_is_fitted(self)
+    if sp.issparse(self.coef_):
+        self.coef_ = self.coef_.toarray()
+    return self
+
+
+def sparsify(self):
+    """Let ``coef_`` be a sparse matrix; the next ``partial_fit`` makes it an array again.
+
+    Returns
+    -------
+    self : object
+        The learner.
+    """
+    check_is_fitted(self)
+    self.coef_ = sp.csr_matrix(self.coef_)
+    return self
+
+
+def mistake_bound(self, X, y, comparator=None):
+    """Return the theorem's bound on the mistakes of one pass over some samples.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples of the trials, in any order.
+
+    y : array-like of shape (n_samples,)
+        Their classes.
+
+    comparator : array-like of shape (n_vectors, n_features + 1), default=None
+        The weights to compare with, with the intercept in the last column; None is the last
+        weights of this learner. The multiple that gives the least bound is taken.
+
+    Returns
+    -------
+    bound : float
+        A learner that begins with zeros makes no more mistakes than this, whatever the order
+        of the samples; with "ovr" the sum of all classes.
+    """
+    check_is_fitted(self)
+    X = self._read_query(X)
+    codes = self._codes(self._read_targets(X, y))
+    return least_mistake_bound(self, X, codes, 1, comparator)[0]
+
+
+def least_mistake_bound(learner, X, codes, repeats, comparator):
+    """Return the bound, and the comparator for which it holds.
+
+    Hook: ``_best_bound(margins, norm, norms, repeats)`` returns the least bound among the multiples
+    of a vector with these margins and this norm, and the multiple; ``norms`` are the least and the
     largest norm of a sample.
     """
-
-    @stream_context
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Go through more trials, once and in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        classes : array-like of shape (n_classes,), default=None
-            All the classes; needed in the first call.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample is presented; see :meth:`fit`.
-
-        Returns
-        -------
-        self : object
-            The learner.
-        """
-        self._go_on(X, y, classes, sample_weight=sample_weight)
-        return self
-
-    def _go_on(self, X, y, classes=None, sample_weight=None):
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                'class_weight="balanced" is not supported for partial_fit, which does not know '
-                "how often the classes will come: pass a dict."
-            )
-        super()._go_on(X, y, classes, sample_weight=sample_weight)
-
-    def _check_presence(self, codes):
-        missing = np.setdiff1d(np.arange(len(self.classes_)), codes)
-        if missing.size:
-            raise ValueError(
-                f"All samples of the class {self.classes_[missing[0]]!r} have the weight zero."
-            )
-
-    def _set_class_factors(self, codes, weight):
-        self._class_factors = None
-        if isinstance(self.class_weight, dict):
-            self._class_factors = class_factors(self.class_weight, self.classes_, None)
-        elif self.class_weight is not None:
-            self._class_factors = np.ones(len(self.classes_))
-            self._class_factors[codes] = class_factors(self.class_weight, codes, weight)
-
-    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
-        scores, played = super()._play(X, codes, weight, times)
-        if times.size and scores.shape[1] > 1 and not self._together and played == len(codes):
-            factors = [self._trial_weights(codes, k, weight) for k in range(scores.shape[1])]
-            factors = [each if each.size else np.ones(len(codes)) for each in factors]
-            self.n_mistakes_ += _sweeps.count_later_mistakes(
-                scores,
-                codes,
-                times,
-                squared_norms(X) + self.fit_intercept,
-                np.stack(factors, axis=1),
-                self._loss(),
-                self._rules(),
-            )
-        return scores, played
-
-    def _trial_weights(self, codes, k, weight):
-        if self._class_factors is None:
-            return weight
-        factors = self._factors_of_trials(codes, k)
-        return factors * weight if weight.size else factors
-
-    def _factors_of_trials(self, codes, k):
-        """Return what the weights of classes do to the trials of weight vector ``k``."""
-        return self._class_factors[codes]
-
-    def _strata(self, codes):
-        return codes
-
-    def _validation_scores(self, X, codes, weight):
-        """Return the accuracy of each vector on samples that were set aside."""
-        scores = self._scores(X)
-        if self._together:
-            right = (scores.argmax(axis=1) == codes)[:, None]
-        else:
-            signs = [self._signs(codes, k) for k in range(scores.shape[1])]
-            right = (scores > 0) == (np.stack(signs, axis=1) > 0)
-        return np.average(right, axis=0, weights=weight)
-
-    # ------------------------------------------------------------ the theorem
-
-    def _forget_certificate(self):
-        self.bound_ = self.comparator_ = None
-
-    def _certify(self, X, codes):
-        self.bound_, self.comparator_ = self._mistake_bound(X, codes, self.n_iter_, None)
-
-    def mistake_bound(self, X, y, comparator=None):
-        """Return the theorem's bound on the mistakes of one pass over some samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples of the trials, in any order.
-
-        y : array-like of shape (n_samples,)
-            Their classes.
-
-        comparator : array-like of shape (n_vectors, n_features + 1), default=None
-            The weights to compare with, with the intercept in the last column; None is the last
-            weights of this learner. The multiple that gives the least bound is taken.
-
-        Returns
-        -------
-        bound : float
-            A learner that begins with zeros makes no more mistakes than this, whatever the order
-            of the samples; with "ovr" the sum of all classes.
-        """
-        check_is_fitted(self)
-        X = self._read_query(X)
-        codes = self._codes(self._read_targets(X, y))
-        return self._mistake_bound(X, codes, 1, comparator)[0]
-
-    def _mistake_bound(self, X, codes, repeats, comparator):
-        """Return the bound, and the comparator for which it holds."""
-        comparator = self._last_vectors() if comparator is None else comparator
-        comparator = np.array(comparator, dtype=np.float64, ndmin=2, order="C")
-        squares = (squared_norms(X) + self.fit_intercept) * (2 if self._together else 1)
-        norms = np.sqrt(squares.min()), np.sqrt(squares.max())
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
-        if not np.isfinite(np.append(scores, norms)).all():
-            scores, norms, comparator = np.zeros_like(scores), (1.0, 1.0), np.zeros_like(comparator)
-        vectors = [comparator.ravel()] if self._together else comparator
-        total = 0.0
-        for vector, (scored, signs) in zip(vectors, self._views(scores, codes), strict=True):
-            norm = np.linalg.norm(vector)
-            bound, factor = self._best_bound(signs * scored, norm, norms, repeats)
-            total += bound
-            vector *= factor
-        return total, comparator
+    comparator = learner._state.last_vectors() if comparator is None else comparator
+    comparator = np.array(comparator, dtype=np.float64, ndmin=2, order="C")
+    together = learner._state.together
+    squares = (squared_norms(X) + learner.fit_intercept) * (2 if together else 1)
+    norms = np.sqrt(squares.min()), np.sqrt(squares.max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = safe_sparse_dot(X, comparator[:, :-1].T, dense_output=True) + comparator[:, -1]
+    if not np.isfinite(np.append(scores, norms)).all():
+        scores, norms, comparator = np.zeros_like(scores), (1.0, 1.0), np.zeros_like(comparator)
+    vectors = [comparator.ravel()] if together else comparator
+    total = 0.0
+    for vector, (scored, signs) in zip(vectors, learner._views(scores, codes), strict=True):
+        norm = np.linalg.norm(vector)
+        bound, factor = learner._best_bound(signs * scored, norm, norms, repeats)
+        total += bound
+        vector *= factor
+    return total, comparator
 
 
 # ---------------------------------------------------------------- orders and patience

@@ -8,13 +8,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.online.linear import _sweeps
-from sklearn_sl.online.linear._linear import SQUARES, look, squared_norms
-from sklearn_sl.online.linear._passes import (
-    ClassifierPassesMixin,
-    PassesMixin,
-    RegressorPassesMixin,
-)
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import stream_context
+from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
+from sklearn_sl.online.linear import _passes, _sweeps
+from sklearn_sl.online.linear._linear import SQUARES, LinearMixin, look, squared_norms
 from sklearn_sl.theory._online_gradient import (
     best_passive_aggressive_bound,
     passive_aggressive_loss_bound,
@@ -35,32 +33,12 @@ CONSTRAINTS = {
     "average": ["boolean", Interval(Integral, 1, None, closed="left")],
     "keep_losses": ["boolean"],
 }
+FREE = _passes.FREE_IN_PASSES | {"C", "epsilon", "loss"}
 
 
-class PassiveAggressiveMixin:
-    """The steps of passive-aggressive learners."""
-
-    _free = PassesMixin._free | {"C", "epsilon", "loss"}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    @property
-    def _squared(self):
-        return self.loss.startswith("squared")
-
-    def _rule(self):
-        return _sweeps.Aggressive(self.C, self._squared)
-
-    def _finish(self):
-        super()._finish()
-        self.squared_loss_ = float(self._tails[:, SQUARES].sum())
-
-
+@paragraphs
 class PassiveAggressiveClassifier(
-    EstimatorMixin, PassiveAggressiveMixin, ClassifierPassesMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
     """The passive-aggressive classifier, trial by trial, with its mistakes and the bound on them.
 
@@ -95,31 +73,24 @@ class PassiveAggressiveClassifier(
     C : float, default=1.0
         The longest step of PA-I; for PA-II the weight of the squared slack. Infinite: no slack.
 
-    fit_intercept : bool, default=True
-        Whether there is an intercept ``b``.
+    {fit_intercept}
 
-    max_iter : int, default=1000
-        The largest number of passes of ``fit``.
+    {max_iter_1000}
 
     tol : float or None, default=1e-3
         ``fit`` ends when the mean hinge loss of a pass has not been less than the least one before
         minus ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
 
-    early_stopping : bool, default=False
-        Whether to set samples aside and end the fit when their score has not increased by ``tol``
-        for ``n_iter_no_change`` passes.
+    {early_stopping}
 
     validation_fraction : float, default=0.1
         The share of the samples that are set aside.
 
-    n_iter_no_change : int, default=5
-        How many passes without progress end the fit.
+    {n_iter_no_change}
 
-    shuffle : bool, default=True
-        Whether the passes of ``fit`` go through the rows in random orders.
+    {shuffle}
 
-    verbose : int, default=0
-        Positive: print the loss of each pass.
+    {verbose}
 
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Linear slack (PA-I) or squared slack (PA-II).
@@ -130,8 +101,7 @@ class PassiveAggressiveClassifier(
     random_state : int, RandomState instance or None, default=None
         For the orders of the passes and the samples set aside.
 
-    warm_start : bool, default=False
-        Whether ``fit`` starts with the weights of the fit before.
+    {warm_start}
 
     class_weight : dict, {class_label: weight}, "balanced" or None, default=None
         Factors of ``C`` for the samples of each class.
@@ -144,22 +114,17 @@ class PassiveAggressiveClassifier(
         How more than two classes are learned: each against all others, or the true class against
         the best other one, whose difference of scores should be one at least.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+    {coef}
 
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+    {intercept}
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     cumulative_loss_ : float
         The sum of the hinge losses of all trials, and classes with "ovr".
@@ -167,17 +132,13 @@ class PassiveAggressiveClassifier(
     squared_loss_ : float
         The sum of their squares.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    n_updates_ : int
-        The number of steps.
+    {n_updates}
 
-    radius_ : float
-        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+    {radius}
 
     bound_ : float or None
         The theorem's bound on ``n_mistakes_`` (with "ovr" the sum of the bounds of all classes)
@@ -189,20 +150,13 @@ class PassiveAggressiveClassifier(
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was clean.
+    {converged}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    t_ : int
-        The number of trials plus one, as scikit-learn has it.
+    {t}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -224,6 +178,7 @@ class PassiveAggressiveClassifier(
     (1.0, True)
     """
 
+    _free = FREE
     _parameter_constraints = {
         **CONSTRAINTS,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
@@ -271,8 +226,33 @@ class PassiveAggressiveClassifier(
         self.multi_class = multi_class
         self.keep_losses = keep_losses
 
+    fit, partial_fit, _go_on = _passes.fit, _passes.partial_fit, _passes.go_on
+    standard_coef, standard_intercept = _passes.standard_coef, _passes.standard_intercept
+    densify, sparsify = _passes.densify, _passes.sparsify
+    mistake_bound, t_ = _passes.mistake_bound, _passes.t_
+
+    # ------------------------------------------------------------ hooks
+
     def _loss(self):
         return _sweeps.Hinge(1.0)
+
+    @property
+    def _squared(self):
+        return self.loss.startswith("squared")
+
+    def _rule(self):
+        return _sweeps.Aggressive(self.C, self._squared)
+
+    def _finish(self):
+        super()._finish()
+        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+
+    def _forget_certificate(self):
+        self.bound_ = self.comparator_ = None
+
+    def _certify(self, X, codes):
+        found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
+        self.bound_, self.comparator_ = found
 
     def _best_bound(self, margins, norm, norms, repeats):
         if self.C == np.inf and norms[0] == 0:
@@ -288,8 +268,9 @@ class PassiveAggressiveClassifier(
         )
 
 
+@paragraphs
 class PassiveAggressiveRegressor(
-    EstimatorMixin, PassiveAggressiveMixin, RegressorPassesMixin, RegressorMixin, BaseEstimator
+    EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
     """The passive-aggressive regressor, trial by trial, with the bound on its squared losses.
 
@@ -315,31 +296,24 @@ class PassiveAggressiveRegressor(
     C : float, default=1.0
         The longest step of PA-I; for PA-II the weight of the squared slack. Infinite: no slack.
 
-    fit_intercept : bool, default=True
-        Whether there is an intercept ``b``.
+    {fit_intercept}
 
-    max_iter : int, default=1000
-        The largest number of passes of ``fit``.
+    {max_iter_1000}
 
     tol : float or None, default=1e-3
         ``fit`` ends when the mean loss of a pass has not been less than the least one before minus
         ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
 
-    early_stopping : bool, default=False
-        Whether to set samples aside and end the fit when their score has not increased by ``tol``
-        for ``n_iter_no_change`` passes.
+    {early_stopping}
 
     validation_fraction : float, default=0.1
         The share of the samples that are set aside.
 
-    n_iter_no_change : int, default=5
-        How many passes without progress end the fit.
+    {n_iter_no_change}
 
-    shuffle : bool, default=True
-        Whether the passes of ``fit`` go through the rows in random orders.
+    {shuffle}
 
-    verbose : int, default=0
-        Positive: print the loss of each pass.
+    {verbose}
 
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Linear slack (PA-I) or squared slack (PA-II).
@@ -350,23 +324,19 @@ class PassiveAggressiveRegressor(
     random_state : int, RandomState instance or None, default=None
         For the orders of the passes and the samples set aside.
 
-    warm_start : bool, default=False
-        Whether ``fit`` starts with the weights of the fit before.
+    {warm_start}
 
     average : bool or int, default=False
         Whether predictions are made with the mean of the weights of all trials, or of all but the
         first ones: the number of the first trial that counts.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights.
+    {coef_of_one}
 
-    intercept_ : ndarray of shape (1,)
-        The intercept.
+    {intercept_of_one}
 
     cumulative_loss_ : float
         The sum of the losses of all trials, of all passes.
@@ -382,32 +352,21 @@ class PassiveAggressiveRegressor(
     comparator_ : ndarray of shape (1, n_features + 1) or None
         The last weights, with the intercept in the last column, or zeros if these give less.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
-    n_updates_ : int
-        The number of steps.
+    {n_updates}
 
-    radius_ : float
-        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+    {radius}
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was clean.
+    {converged}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    t_ : int
-        The number of trials plus one, as scikit-learn has it.
+    {t}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -429,6 +388,7 @@ class PassiveAggressiveRegressor(
     True
     """
 
+    _free = FREE
     _parameter_constraints = {
         **CONSTRAINTS,
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
@@ -470,8 +430,46 @@ class PassiveAggressiveRegressor(
         self.average = average
         self.keep_losses = keep_losses
 
+    fit, t_ = _passes.fit, _passes.t_
+    standard_coef, standard_intercept = _passes.standard_coef, _passes.standard_intercept
+    densify, sparsify = _passes.densify, _passes.sparsify
+
+    @stream_context
+    @_passes.paragraphs
+    def partial_fit(self, X, y, sample_weight=None):
+        """Go through more trials, once and in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        {partial_fit_weight}
+        """
+        self._go_on(X, y, sample_weight)
+        return self
+
+    def _go_on(self, X, y, sample_weight=None):
+        _passes.learn_weighted(self, *self._read_more(X, y), sample_weight)
+
+    # ------------------------------------------------------------ hooks
+
     def _loss(self):
         return _sweeps.Insensitive(self.epsilon)
+
+    @property
+    def _squared(self):
+        return self.loss.startswith("squared")
+
+    def _rule(self):
+        return _sweeps.Aggressive(self.C, self._squared)
+
+    def _finish(self):
+        super()._finish()
+        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
 
     def _forget_certificate(self):
         self.squared_loss_bound_ = self.comparator_ = None
@@ -481,7 +479,7 @@ class PassiveAggressiveRegressor(
         if not (self._squared or self.C == np.inf) or (self.C == np.inf and squares.min() == 0):
             return
         norms, found = np.sqrt([squares.min(), squares.max()]), []
-        for vectors in (self._last_vectors(), np.zeros_like(self._last_vectors())):
+        for vectors in (self._state.last_vectors(), np.zeros_like(self._state.last_vectors())):
             scores = safe_sparse_dot(X, vectors[0, :-1]) + vectors[0, -1]
             with np.errstate(over="ignore"):
                 loss = self.n_iter_ * np.sum(look(self._loss(), scores, y)[0] ** 2)

@@ -10,22 +10,25 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import CheckedState, check_indices
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.online._protocol import joined, take_slice, with_part
-from sklearn_sl.online.linear import _sweeps
-from sklearn_sl.online.linear._linear import NO_WEIGHT, ONCE
-from sklearn_sl.online.linear._passes import ClassifierPassesMixin
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._protocol import OnlineClassifierMixin, joined, take_slice, with_part
+from sklearn_sl.online.linear import _passes, _sweeps
+from sklearn_sl.online.linear._linear import NO_WEIGHT, ONCE, LinearMixin
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
-class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEstimator):
+@paragraphs
+class Perceptron(
+    EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
+):
     """The perceptron, trial by trial, with its mistakes and the bound on them.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``. If ``y s <= 0``, a
     mistake, ``(w, b)`` becomes ``(w, b) + eta0 y (x, 1)``; otherwise it stays. Weights begin at
     zero, so that the first trial is always a mistake, and ``eta0`` scales scores but changes no
     prediction. ``partial_fit`` goes through its rows once, in their order, and any partition into
-    blocks gives the same weights to the last bit. ``fit`` starts afresh and passes over the rows
-    until a pass is clean, or no longer pays.
+    blocks gives the same weights to the last bit. ``fit`` starts from scratch and passes over the
+    rows until a pass is clean, or no longer pays.
 
     **The theorem.** For every ``u`` (with the intercept) and its hinge loss ``D`` on the trials,
     the number ``M`` of mistakes satisfies ``M <= D + R ||u|| sqrt(M)``, where ``R`` is the largest
@@ -55,21 +58,17 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     l1_ratio : float, default=0.15
         Belongs to the penalty.
 
-    fit_intercept : bool, default=True
-        Whether there is an intercept ``b``.
+    {fit_intercept}
 
-    max_iter : int, default=1000
-        The largest number of passes of ``fit``.
+    {max_iter_1000}
 
     tol : float or None, default=1e-3
         ``fit`` ends when the mean loss ``max(0, -y s)`` of a pass has not been less than the least
         one before minus ``tol`` for ``n_iter_no_change`` passes; None: never for this reason.
 
-    shuffle : bool, default=True
-        Whether the passes of ``fit`` go through the rows in random orders.
+    {shuffle}
 
-    verbose : int, default=0
-        Positive: print the loss of each pass.
+    {verbose}
 
     eta0 : float, default=1.0
         The length of the steps.
@@ -80,22 +79,18 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     random_state : int, RandomState instance or None, default=0
         For the orders of the passes and the samples set aside.
 
-    early_stopping : bool, default=False
-        Whether to set samples aside and end the fit when their score has not increased by ``tol``
-        for ``n_iter_no_change`` passes.
+    {early_stopping}
 
     validation_fraction : float, default=0.1
         The share of the samples that are set aside, about the same of each class.
 
-    n_iter_no_change : int, default=5
-        How many passes without progress end the fit.
+    {n_iter_no_change}
 
     class_weight : dict, {class_label: weight}, "balanced" or None, default=None
         Factors of the steps along the samples of each class; with "ovr" and more than two classes
         only where the class itself is learned.
 
-    warm_start : bool, default=False
-        Whether ``fit`` starts with the weights of the fit before.
+    {warm_start}
 
     average : bool, int or "voted", default=False
         What predicts: the last weights; True: the mean of the weights of all trials; an integer:
@@ -103,40 +98,31 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         each with as many votes as it survived trials, that in which it was made included (only
         with "ovr"). It changes predictions, not the trials.
 
-    multi_class : {"ovr", "kesler"}, default="ovr"
-        How more than two classes are learned.
+    {multi_class}
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+    {coef}
 
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+    {intercept}
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
-    n_mistakes_ : int
-        The number of trials, of all passes, in which the true class did not have the largest score.
+    {n_mistakes_of_passes}
 
     cumulative_loss_ : float
         The sum of the losses ``max(0, -y s)`` of all trials, and classes with "ovr".
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of steps; for two classes the number of mistakes.
 
-    radius_ : float
-        The largest norm of ``(x, 1)`` among the samples that were stepped along.
+    {radius}
 
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes)
@@ -148,20 +134,13 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was clean.
+    {converged}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    t_ : int
-        The number of trials plus one, as scikit-learn has it.
+    {t}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -213,7 +192,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     # Without a penalty there is nothing to tune.
     _compare_grid = {}
 
-    _free = ClassifierPassesMixin._free | {"alpha", "eta0", "l1_ratio", "penalty"}
+    _free = _passes.FREE_IN_PASSES | {"alpha", "eta0", "l1_ratio", "penalty"}
 
     def __init__(
         self,
@@ -258,10 +237,10 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         self.multi_class = multi_class
         self.keep_losses = keep_losses
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    fit, partial_fit, _go_on = _passes.fit, _passes.partial_fit, _passes.go_on
+    standard_coef, standard_intercept = _passes.standard_coef, _passes.standard_intercept
+    densify, sparsify = _passes.densify, _passes.sparsify
+    mistake_bound, t_ = _passes.mistake_bound, _passes.t_
 
     # ------------------------------------------------------------ hooks
 
@@ -272,7 +251,9 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
                 "penalty. Use sklearn.linear_model.SGDClassifier(loss='perceptron')."
             )
         if self._votes and self.multi_class == "kesler":
-            raise ValueError('average="voted" needs multi_class="ovr".')
+            raise ValueError(
+                'average="voted" requires multi_class="ovr"; got multi_class="kesler".'
+            )
 
     @property
     def _votes(self):
@@ -293,7 +274,7 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
         return _sweeps.FixedRate(self.eta0)
 
     def _factors_of_trials(self, codes, k):
-        factors = super()._factors_of_trials(codes, k)
+        factors = self._class_factors[codes]
         if self._n_vectors() > 1 and not self._together:
             factors[codes != k] = 1.0  # as in scikit-learn: all others, together, are no class
         return factors
@@ -301,25 +282,31 @@ class Perceptron(EstimatorMixin, ClassifierPassesMixin, ClassifierMixin, BaseEst
     def _best_bound(self, margins, norm, norms, repeats):
         return best_perceptron_bound(margins, norms[1], norm, repeats)
 
+    def _forget_certificate(self):
+        self.bound_ = self.comparator_ = None
+
+    def _certify(self, X, codes):
+        found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
+        self.bound_, self.comparator_ = found
+
     # ------------------------------------------------------------ predicting by vote
 
-    def _begin_with(self, coef, intercept):
-        super()._begin_with(coef, intercept)
-        firsts = self._last_vectors() if self._votes else ()
+    def _begin_account(self):
+        super()._begin_account()
+        firsts = self._state.last_vectors() if self._votes else ()
         self._ancestors = [Ancestors(first) for first in firsts]
-
-    def _begin(self, X):
-        super()._begin(X)
-        self._begin_with(None, None)
 
     def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
         scores, played = super()._play(X, codes, weight, times)
         if self._votes and played == len(codes):
             for k, ancestors in enumerate(self._ancestors):
-                signs = self._signs(codes, k)
-                factors = self._trial_weights(codes, k, weight)
-                steps = self.eta0 * signs * (factors if factors.size else 1.0)
-                wrong = (signs * scores[:, k] <= 0) & (not self._resting[k])
+                if self._resting is not None and self._resting[k]:
+                    wrong, steps = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
+                else:
+                    signs = self._signs(codes, k)
+                    factors = self._trial_weights(codes, k, weight)
+                    wrong = signs * scores[:, k] <= 0
+                    steps = self.eta0 * signs * (factors if factors.size else 1.0)
                 ancestors.add(X, wrong, steps)
         return scores, played
 

@@ -10,13 +10,15 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._feature_maps import literals_of
+from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._parameters import at_start, check_fixed
 from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
 from sklearn_sl.online.linear import _multiplicative
-from sklearn_sl.online.linear._linear import ClassScoresMixin, as_rows, linear_scores
+from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
 
 PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
@@ -26,17 +28,16 @@ MOST_POWERS = 64
 BLOCK = 2**20
 
 
-class Winnow(
-    EstimatorMixin, ClassScoresMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
-):
+@paragraphs
+class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     """Winnow: a linear threshold learned by promoting and demoting attributes.
 
     Weights begin at one. A trial says the second class if ``w.x >= threshold``. On a mistake on a
     sample of the second class, a promotion, each weight ``w_i`` is multiplied by ``alpha^x_i``; on
     a mistake on another sample, a demotion, it is divided by it. Other trials change nothing.
     ``partial_fit`` goes through its rows once, in their order, and any partition into blocks gives
-    the same weights to the last bit. ``fit`` starts afresh and passes over the rows until a pass is
-    clean.
+    the same weights to the last bit. ``fit`` starts from scratch and passes over the rows until a
+    pass is clean.
 
     **The theorem.** If the second class is a disjunction (or) of ``k`` of ``n`` boolean attributes,
     then with ``alpha=2`` and the threshold ``n`` there are at most ``k (log2(n) + 1)`` promotions,
@@ -96,14 +97,12 @@ class Winnow(
     fit_intercept : bool, default=False
         Whether there is one more feature, which is always one.
 
-    multi_class : {"ovr", "kesler"}, default="ovr"
-        How more than two classes are learned.
+    {multi_class}
 
     max_iter : int, default=100
         The largest number of passes of ``fit``.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     Attributes
     ----------
@@ -118,8 +117,7 @@ class Winnow(
         The binary logarithms of the weights, of ``w+`` if balanced (those of ``w-`` are their
         negatives), with the feature that is always one in the last column.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     n_mistakes_ : int
         The number of trials, of all passes, with a wrong answer; for more than two classes, in
@@ -134,14 +132,12 @@ class Winnow(
     n_updates_ : int
         Their sum; for two classes the number of mistakes.
 
-    cumulative_loss_ : float
-        The number of mistakes.
+    {cumulative_loss}
 
     loss_curve_ : ndarray of shape (`n_trials_`,)
         One for each mistake and zero for each other trial, if ``keep_losses``.
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes; with
@@ -154,17 +150,11 @@ class Winnow(
         For a disjunction, ones for the attributes of a small one that fits, found greedily; with
         ``balanced`` or "kesler" the last weights divided by the sum of all.
 
-    converged_ : bool
-        Whether the last pass of ``fit`` was clean.
+    {converged}
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -254,30 +244,14 @@ class Winnow(
 
     # ------------------------------------------------------------ learning
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh and pass over the trials until a pass is clean.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, not negative unless ``balanced``.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        X, codes = self._read(X, y, reset=True)
-        self._fit_passes(X, codes, self.max_iter)
+    def _certify(self, X, codes):
         if self._has_threshold:
             self._set_disjunction_bound(X, codes)
         else:
             self._set_margin_bound(X, codes)
-        return self
+
+    def _forget_certificate(self):
+        self.bound_ = self.comparator_ = None
 
     @property
     def _has_threshold(self):
@@ -294,14 +268,13 @@ class Winnow(
     def _begin(self, X):
         if not self._has_threshold and (self.threshold is not None or self._flipped):
             raise ValueError(
-                "Balanced weights and the Kesler construction have no threshold, and a conjunction "
-                'is nothing special to them: let threshold be None and concept "disjunction".'
+                'balanced=True and multi_class="kesler" require threshold=None and '
+                'concept="disjunction".'
             )
         n_weights = (1 + self.literals) * X.shape[1] + self.fit_intercept
         self._sums = np.zeros((self._n_vectors(), n_weights))
         self._weights = np.full_like(self._sums, 0.0 if self.balanced else 1.0)
         self._tail = np.zeros(_multiplicative.WINNOW_TAIL)
-        self.bound_ = self.comparator_ = None
 
     def _check_arrays(self):
         began = self._began_with
@@ -309,10 +282,6 @@ class Winnow(
         for name in ("_sums", "_weights"):
             check_shape(self, name, (self._n_vectors(), n_weights))
         check_shape(self, "_tail", (_multiplicative.WINNOW_TAIL,))
-
-    def _go_on(self, X, y, classes=None):
-        super()._go_on(X, y, classes)
-        self.bound_ = self.comparator_ = None
 
     @property
     def _theta(self):
@@ -414,7 +383,7 @@ class Winnow(
     @property
     def log2_weights_(self):
         """The binary logarithms of the weights."""
-        return np.log2(self._at_start("alpha")) * self._sums
+        return np.log2(at_start(self, "alpha")) * self._sums
 
     def _scores(self, X):
         scores = [self._scores_of(part) for part in self._attributes(X)]
@@ -450,10 +419,10 @@ class Winnow(
             no more updates.
         """
         check_is_fitted(self)
-        self._check_fixed()
+        check_fixed(self)
         if not self._has_threshold:
             raise ValueError(
-                "The theorem about disjunctions is about a threshold. See bound_, and "
+                'mistake_bound requires balanced=False and multi_class="ovr". See bound_, and '
                 "sklearn_sl.theory.balanced_winnow_bound."
             )
         k = np.broadcast_to(k, self._n_vectors())

@@ -9,6 +9,7 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._compose import Precomputed
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.matrix._matrix_exponent import MatrixExponentMixin, Side
 from sklearn_sl.theory._matrix_completion import (
     matrix_completion_bound,
@@ -19,6 +20,7 @@ from sklearn_sl.theory._matrix_completion import (
 NAMES = set(KERNEL_NAMES) - {"sigmoid", "additive_chi2"}
 
 
+@paragraphs
 class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, BaseEstimator):
     """Online matrix completion with side information, by matrix exponentiated gradients.
 
@@ -112,8 +114,7 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     max_iter : int, default=1
         The largest number of passes of ``fit``; a pass without updates is the last.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     random_state : int, RandomState instance or None, default=None
         For the predictions that ``n_mistakes_`` counts; nothing else is random.
@@ -133,11 +134,9 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
         The sum of the losses of all trials, their probabilities of a mistake; the same as
         ``expected_mistakes_``.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of trials with an update.
@@ -177,14 +176,9 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     converged_ : bool
         Whether the last pass of ``fit`` was without updates.
 
-    n_iter_ : int
-        The number of passes of ``fit``.
+    {n_iter}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------

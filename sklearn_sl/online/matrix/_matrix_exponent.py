@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._state import CheckedState, check_entries, check_shape
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import diagonal, encode_checked, pair_values
+from sklearn_sl.online._parameters import check_fixed
 from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
 
 EPS = np.finfo(np.float64).eps
@@ -515,7 +516,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
 
     def _scores_of_query(self, X):
         check_is_fitted(self)
-        self._check_fixed()
+        check_fixed(self)
         return self._scores(self._read_query(X))
 
     def decision_function(self, X):

@@ -5,10 +5,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import Kernel
 from sklearn_sl.kernels._path_tree import PathTree, Positions, largest_value
+from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.matrix._matrix_completion import (
     NAMES,
     make_side,
@@ -22,6 +23,7 @@ from sklearn_sl.theory._matrix_completion import (
 )
 
 
+@paragraphs
 class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, BaseEstimator):
     """Online learning of switching tasks that share a few hypotheses of a kernel.
 
@@ -41,8 +43,8 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     is at most ``C``, for ``s`` tasks and ``k`` changes, where ``X^2`` is the largest kernel value
     and the height is that of the tree. It takes very many trials until that says something.
 
-    **Time.** A prediction is for the next trial of the task. ``fit`` starts afresh, goes through
-    the trials once, and knows their number beforehand. ``partial_fit`` goes on; without a
+    **Time.** A prediction is for the next trial of the task. ``fit`` starts from scratch, goes
+    through the trials once, and knows their number beforehand. ``partial_fit`` goes on; without a
     ``horizon`` its step is that for the trials so far, and timelines double when they are full.
 
     **Cost.** An answer takes some ten products with the kernel matrices of the updates, so that
@@ -85,16 +87,14 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     max_basis : int, default=2000
         The largest number of updates.
 
-    keep_losses : bool, default=False
-        Whether to keep ``loss_curve_``.
+    {keep_losses}
 
     random_state : int, RandomState instance or None, default=None
         For the predictions that ``n_mistakes_`` counts; nothing else is random.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes}
 
     expected_mistakes_ : float
         The expected number of mistakes of all trials, exactly.
@@ -106,11 +106,9 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         The sum of the losses of all trials, their probabilities of a mistake; the same as
         ``expected_mistakes_``.
 
-    loss_curve_ : ndarray of shape (`n_trials_`,)
-        The loss of each trial, if ``keep_losses``.
+    {loss_curve}
 
-    n_trials_ : int
-        The number of trials.
+    {n_trials}
 
     n_updates_ : int
         The number of trials with an update.
@@ -144,11 +142,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     n_iter_ : int
         One: time does not come back.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_in}
 
     See Also
     --------
@@ -221,25 +215,8 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         tags.input_tags.positive_only = needs_nonnegative(self.kernel)
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Start afresh and go through the trials once, in their order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs, with a column for the task if there is more than one.
-
-        y : array-like of shape (n_samples,)
-            Classes.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        self._fit_passes(*self._read(X, y, reset=True), 1)
-        return self
+    def _fit_trials(self, X, codes):
+        self._fit_passes(X, codes, 1)
 
     @property
     def _margin_(self):
