@@ -45,8 +45,8 @@ def with_narrow_indices(X):
         return X
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         raise ValueError(
-            f"A sparse matrix of {X.nnz} numbers and of the shape {X.shape[0]} x {X.shape[1]} has "
-            "too many for indices of 32 bits: build the graph from fewer samples or features."
+            f"X has {X.nnz} stored values and the shape {X.shape}: too large for 32-bit indices. "
+            "Use fewer samples or features."
         )
     parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)(parts, shape=X.shape)
@@ -260,7 +260,8 @@ class GraphBuilder(
         chosen = (self.method,) if isinstance(self.method, str) else tuple(self.method)
         if not chosen or not all(method in METHODS for method in chosen):
             raise ValueError(
-                f"method must be one or several of {', '.join(METHODS)}; got {self.method!r}."
+                f"method must be one of {', '.join(METHODS)}, or a tuple of these; got "
+                f"{self.method!r}."
             )
         return chosen
 

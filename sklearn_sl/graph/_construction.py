@@ -46,7 +46,7 @@ def knn_graph(
            [0., 0., 1., 1., 0.]])
     """
     if mode not in ("union", "mutual"):
-        raise ValueError(f"mode must be 'union' or 'mutual', got {mode!r}.")
+        raise ValueError(f"mode must be 'union' or 'mutual'; got {mode!r}.")
     method = "knn" if mode == "union" else "mutual_knn"
     return (
         GraphBuilder(method, n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric)
@@ -244,14 +244,15 @@ def combine_graphs(*graphs, rule="union"):
         "sum": lambda a, b: a + b,
     }
     if rule not in tuple(rules):
-        raise ValueError(f"rule must be 'union', 'intersection' or 'sum', got {rule!r}.")
+        raise ValueError(f"rule must be 'union', 'intersection' or 'sum'; got {rule!r}.")
     if not graphs:
         raise ValueError("combine_graphs needs at least one graph.")
     combined, *others = [as_graph(graph) for graph in graphs]
     for other in others:
         if other.shape != combined.shape:
             raise ValueError(
-                f"Graphs of {combined.shape[0]} and {other.shape[0]} vertices cannot be combined."
+                f"All graphs must have the same number of vertices; got {combined.shape[0]} and "
+                f"{other.shape[0]}."
             )
         combined = rules[rule](combined, other).tocsr()
     return as_graph(combined)

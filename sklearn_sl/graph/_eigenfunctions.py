@@ -65,7 +65,7 @@ def principal_axes(X, weight):
     check_memory(
         24 * n_features**2,
         f"The covariance of {n_features} features",
-        "reduce their number first, as by TruncatedSVD.",
+        "reduce their number first, for example by TruncatedSVD.",
     )
     blocks = row_blocks(n_samples, n_features)
     total = weight.sum()
@@ -519,7 +519,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         for name in ("mean_", "components_", "bin_centers_"):
             check_entries(getattr(self, name), name, -largest, largest)
         if not (np.diff(self.bin_centers_[:, :2]) > 0).all():
-            raise ValueError("bin_centers_ must increase.")
+            raise ValueError("The state bin_centers_ must be strictly increasing.")
 
     def _hats(self, X):
         """Return the shares of the bin centres at a block of samples."""

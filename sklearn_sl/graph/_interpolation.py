@@ -171,7 +171,10 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         self._ravel, y = y.ndim == 1, y.reshape(len(y), -1)
         given = (vertices.vertex >= 0) & ~np.isnan(y[:, 0])
         if not given.any():
-            raise ValueError("All samples are without a target: at least one number is needed.")
+            raise ValueError(
+                "y has no targets: all samples of positive weight are NaN. At least one target is "
+                "required."
+            )
         at, weight = vertices.vertex[given], vertices.weight[given]
         label_mass = np.bincount(at, weights=weight, minlength=vertices.n_vertices)
         scale = max(np.abs(y[given]).max(), TINY)
@@ -179,7 +182,9 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         centred = y[given] / scale - shift
         unit = max(np.abs(centred).max(), TINY)
         if not np.isfinite(float(scale) * float(unit)):
-            raise ValueError("The differences of targets overflow: divide y by its largest value.")
+            raise ValueError(
+                "The differences of the targets overflow: divide y by its largest absolute value."
+            )
         Y = np.column_stack(
             [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
         )
@@ -616,8 +621,8 @@ def check_targets(y):
     missing = np.isnan(y)
     if y.ndim > 1 and np.any(missing.any(axis=1) != missing.all(axis=1)):
         raise ValueError(
-            "Some samples have only some of their targets: NaN in y marks samples without any. Fit "
-            "one model for each target."
+            "y has samples with only some of their targets. NaN in y marks samples without any "
+            "target: fit one model for each target."
         )
     return y
 
@@ -629,8 +634,8 @@ def check_shares(class_mass, prior):
     shares = check_array(class_mass, ensure_2d=False, dtype=np.float64, input_name="class_mass")
     if shares.shape != prior.shape or shares.min() < 0 or not shares.sum() > 0:
         raise ValueError(
-            f"class_mass must be {len(prior)} non-negative numbers, one for each class and not all "
-            f"zero; got {class_mass!r}."
+            f"class_mass must be {len(prior)} non-negative numbers, one for each class, with a "
+            f"positive sum; got {class_mass!r}."
         )
     return shares / shares.sum()
 

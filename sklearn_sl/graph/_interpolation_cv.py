@@ -94,17 +94,17 @@ def check_grid(estimator):
     if estimator.graph_grid is None:
         return [{}]
     if estimator._precomputed:
-        raise ValueError('affinity="precomputed" has no parameters for graph_grid.')
+        raise ValueError("graph_grid must be None if affinity='precomputed'.")
     known = GraphBuilder().get_params().keys()
     points = list(ParameterGrid(estimator.graph_grid))
     unknown = sorted({name for point in points for name in point} - known)
     if unknown:
         raise ValueError(
-            f"graph_grid has {', '.join(unknown)}, but a GraphBuilder takes "
-            f"{', '.join(sorted(known))}."
+            f"graph_grid has unknown parameters: {', '.join(unknown)}. Valid are those of "
+            f"GraphBuilder: {', '.join(sorted(known))}."
         )
     if not points:
-        raise ValueError("graph_grid has no candidate.")
+        raise ValueError("graph_grid must have at least one candidate.")
     return points
 
 
@@ -112,7 +112,7 @@ def check_alphas(alphas):
     """Return the candidates for ``alpha`` as a list of numbers."""
     values = np.asarray(alphas, dtype=np.float64).ravel()
     if not len(values) or not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError(f"alphas must be non-negative finite numbers, got {alphas!r}.")
+        raise ValueError(f"alphas must be finite numbers >= 0; got {alphas!r}.")
     return values.tolist()
 
 

@@ -109,7 +109,9 @@ def minimum_cut(graph, source_set, sink_set):
     sinks = _vertex_set(sink_set, W.shape[0], "sink_set")
     both = np.intersect1d(sources, sinks)
     if len(both):
-        raise ValueError(f"Vertex {both[0]} is in both source_set and sink_set.")
+        raise ValueError(
+            f"source_set and sink_set must be disjoint; both contain vertex {both[0]}."
+        )
     return _minimum_cut(Arcs(W), sources, sinks)
 
 
@@ -117,9 +119,9 @@ def _vertex_set(vertices, n_vertices, name):
     """Return the different vertices of a set, or say what is wrong."""
     vertices = np.asarray(vertices)
     if vertices.ndim != 1 or not len(vertices) or vertices.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be a list of at least one vertex, as whole numbers.")
+        raise ValueError(f"{name} must be a non-empty 1-D array of integers.")
     if vertices.min() < 0 or vertices.max() >= n_vertices:
-        raise ValueError(f"{name}: vertices are numbered from 0 to {n_vertices - 1}.")
+        raise ValueError(f"{name} must be vertices in [0, {n_vertices}).")
     return np.unique(vertices).astype(np.intp)
 
 

@@ -82,10 +82,10 @@ class PHarmonic:
         """Warn if the energy or the values are not within the tolerance."""
         if self.relative_gap > tol or self.moved**2 > tol:
             warn(
-                f"After {self.n_iter} linear systems the relative duality gap is "
-                f"{self.relative_gap:.2g}, and the last step moved a vertex by {self.moved:.2g}; "
-                f"tol={tol:g} asks for the first and the square of the second. Increase max_iter "
-                "or tol, or take a p that is nearer to 2.",
+                f"The solver did not converge in {self.n_iter} linear systems: the relative "
+                f"duality gap is {self.relative_gap:.2g} and the last step changed a value by "
+                f"{self.moved:.2g}, for tol={tol:g}. Increase max_iter or tol, or use a p closer "
+                "to 2.",
                 ConvergenceWarning,
             )
 
@@ -483,11 +483,11 @@ def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
     """
     W = as_graph(graph)
     if not isinstance(p, Real) or not 1 < p < np.inf:
-        raise ValueError(f"p must be a finite number above 1, got {p!r}.")
+        raise ValueError(f"p must be a finite number > 1; got {p!r}.")
     if not isinstance(tol, Real) or not tol > 0:
-        raise ValueError(f"tol must be a number above 0, got {tol!r}.")
+        raise ValueError(f"tol must be a number > 0; got {tol!r}.")
     if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
+        raise ValueError(f"max_iter must be an integer >= 1; got {max_iter!r}.")
     pairs = check_pairs(pairs, W.shape[0]).T
     return np.array([_p_resistance(W, p, a, b, tol, max_iter) for a, b in pairs])
 

@@ -102,9 +102,9 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
     """
     W = as_graph(graph)
     if method not in ("auto", "exact", "sketch"):
-        raise ValueError(f"method must be 'auto', 'exact' or 'sketch', got {method!r}.")
+        raise ValueError(f"method must be 'auto', 'exact' or 'sketch'; got {method!r}.")
     if not isinstance(error, numbers.Real) or not 0 < error < 1:
-        raise ValueError(f"error must be a number in (0, 1), got {error!r}.")
+        raise ValueError(f"error must be a number in (0, 1); got {error!r}.")
     inverse = LaplacianInverse(W, direct=_is_direct(W, method))
     if isinstance(pairs, str) and pairs == "all":
         return _of_all(inverse, error, random_state)
@@ -122,8 +122,8 @@ def _is_direct(W, method):
     close = not W.nnz or W.data.max() / SPREAD <= W.data.min()
     if method == "sketch" and not close:
         raise ValueError(
-            "The weights of the graph differ by too many orders of magnitude for the iterations of "
-            "a sketch: use method='exact', or drop the lightest edges."
+            "The weights of the graph differ by too many orders of magnitude for method='sketch': "
+            "use method='exact', or remove the smallest weights."
         )
     return {"auto": None if close else True, "exact": True, "sketch": False}[method]
 
@@ -131,13 +131,15 @@ def _is_direct(W, method):
 def check_pairs(pairs, n_vertices):
     """Return the two columns of an array of pairs of vertices, or say what is wrong."""
     if isinstance(pairs, str):
-        raise ValueError(f"pairs must be 'edges', 'all' or pairs of vertices, got {pairs!r}.")
+        raise ValueError(
+            f"pairs must be 'edges', 'all' or an array of shape (n_pairs, 2); got {pairs!r}."
+        )
     pairs = check_array(pairs, dtype=None, ensure_min_samples=0, input_name="pairs")
     whole = pairs.dtype.kind in "iu" or (pairs.dtype.kind == "f" and np.all(pairs % 1 == 0))
     if pairs.shape[1] != 2 or not whole:
-        raise ValueError("pairs must be pairs of vertices: whole numbers in two columns.")
+        raise ValueError("pairs must be an integer array of shape (n_pairs, 2).")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n_vertices):
-        raise ValueError(f"Vertices are numbered from 0 to {n_vertices - 1}.")
+        raise ValueError(f"pairs must be vertices in [0, {n_vertices}).")
     return pairs.astype(np.intp).T
 
 
@@ -188,8 +190,8 @@ def _of_lost(inverse, rows, cols, values):
     if len(rows) <= max(MOST_LOST, 10 * inverse.n_vertices):
         return inverse.resistances_of_pairs(rows, cols)
     warn(
-        f"{len(rows)} of the resistances are wrong by rounding errors of the far larger ones of "
-        "their component: ask for the edges, or for fewer pairs.",
+        f"{len(rows)} resistances are inaccurate: rounding errors of much larger resistances in "
+        "the same component exceed them. Use pairs='edges', or fewer pairs.",
     )
     return np.maximum(values, 0)
 
@@ -492,7 +494,7 @@ def resistance_cover(graph, diameter):
     array([0, 0, 0, 1, 1, 1])
     """
     if not isinstance(diameter, numbers.Real) or not diameter >= 0:
-        raise ValueError(f"diameter must be a number >= 0, got {diameter!r}.")
+        raise ValueError(f"diameter must be a number >= 0; got {diameter!r}.")
     inverse = LaplacianInverse(as_graph(graph), direct=True)
     own = inverse.diagonal(np.arange(inverse.n_vertices))
     # What differs from the diameter by rounding only is within it.

@@ -510,8 +510,8 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
             pair = second_eigenpair(W, size, self.solver, self.max_iter, progress)
         if pair.residual > self.tol:
             warn(
-                f"The second eigenvector has a residual of {pair.residual:.1e}, above "
-                f'tol={self.tol:.1e}: increase max_iter, or use solver="lu".',
+                f"The second eigenvector did not converge: its residual is {pair.residual:.1e}, "
+                f'above tol={self.tol:.1e}. Increase max_iter, or use solver="lu".',
                 ConvergenceWarning,
             )
         self.residual_, self.n_iter_ = pair.residual, pair.n_iter

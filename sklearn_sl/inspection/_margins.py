@@ -107,19 +107,19 @@ class MarginDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "margin_cdf"):
             raise ValueError(
-                "MarginDisplay needs an AdaBoostClassifier of sklearn_sl.ensemble; "
-                f"{type(estimator).__name__} has no margin_cdf."
+                "MarginDisplay requires a fitted estimator of the class AdaBoostClassifier of "
+                f"sklearn_sl.ensemble; got {type(estimator).__name__}, which has no margin_cdf."
             )
         last = len(estimator.estimators_)
         if X is None:
             if y is not None or sample_weight is not None or rounds is not None:
-                raise ValueError("y, sample_weight and rounds need the samples X too.")
+                raise ValueError("y, sample_weight and rounds require X.")
             margins = np.unique(estimator.margins_[~np.isnan(estimator.margins_)])
             name = name_of(last)
             display = cls(margins={name: margins}, shares={name: estimator.margin_cdf(margins)})
             return display.plot(ax=ax)
         if y is None:
-            raise ValueError("X needs the classes y too.")
+            raise ValueError("y is required if X is given.")
         after = {
             name_of(n_rounds): margins_after(estimator, n_rounds, X, y)
             for n_rounds in check_rounds(rounds, last)
@@ -199,13 +199,10 @@ def check_rounds(rounds, last):
         return [last]
     rounds = [rounds] if isinstance(rounds, Integral) else list(rounds)
     if not rounds:
-        raise ValueError("rounds must have at least one number.")
+        raise ValueError("rounds must not be empty.")
     for number in rounds:
         if not isinstance(number, Integral) or not 1 <= number <= last:
-            raise ValueError(
-                f"rounds must be integers from 1 to {last}, the rounds that there were; "
-                f"got {number!r}."
-            )
+            raise ValueError(f"rounds must be integers in [1, {last}]; got {number!r}.")
     return rounds
 
 
@@ -221,12 +218,14 @@ def distribution(margins, sample_weight):
     """Return the distinct margins and the share of the weight of at most each of them."""
     margins = np.asarray(margins, dtype=np.float64)
     if margins.ndim != 1 or not len(margins):
-        raise ValueError(f"margins must have one dimension, got an array of {margins.shape}.")
+        raise ValueError(f"margins must be a non-empty 1-D array; got shape {margins.shape}.")
     weight = check_sample_weight(sample_weight, margins, dtype=np.float64)
     weight = np.ones(len(margins)) if weight is None else weight
     known = ~np.isnan(margins) & (weight > 0)
     if not known.any():
-        raise ValueError("No sample with a positive weight has a margin.")
+        raise ValueError(
+            "margins must have a number, not NaN, for at least one sample of positive weight."
+        )
     distinct, place = np.unique(margins[known], return_inverse=True)
     below = np.cumsum(np.bincount(place, weight[known], len(distinct)))
     return distinct, below / below[-1]

@@ -103,8 +103,8 @@ class OutOfBagDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "oob_curve_"):
             raise ValueError(
-                "OutOfBagDisplay needs a bagging or a forest of sklearn_sl.ensemble that was "
-                f"fitted with oob_score; this {type(estimator).__name__} has no oob_curve_."
+                "OutOfBagDisplay requires a bagging estimator or forest of sklearn_sl.ensemble, "
+                f"fitted with oob_score; got {type(estimator).__name__}, which has no oob_curve_."
             )
         curve = estimator.oob_curve_
         display = cls(

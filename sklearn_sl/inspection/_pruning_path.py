@@ -113,8 +113,8 @@ class PruningPathDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "ccp_path_"):
             raise ValueError(
-                "PruningPathDisplay needs a tree of sklearn_sl.tree; "
-                f"{type(estimator).__name__} has no ccp_path_."
+                "PruningPathDisplay requires a tree of sklearn_sl.tree; "
+                f"got {type(estimator).__name__}, which has no ccp_path_."
             )
         path = estimator.ccp_path_
         arrays = {"n_leaves": path.n_leaves, "alphas": path.alphas}
@@ -144,7 +144,7 @@ class PruningPathDisplay:
             The display itself.
         """
         if x not in ("leaves", "alpha"):
-            raise ValueError(f'x must be "leaves" or "alpha", got {x!r}.')
+            raise ValueError(f'x must be "leaves" or "alpha"; got {x!r}.')
         if ax is None:
             _, ax = pyplot(type(self).__name__).subplots()
         self.ax_, self.figure_ = ax, ax.figure

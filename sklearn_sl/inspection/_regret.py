@@ -97,13 +97,13 @@ class RegretDisplay:
         others = np.asarray(comparator_losses, dtype=np.float64)
         if losses.ndim != 1 or others.ndim > 2 or (others.ndim and len(others) != len(losses)):
             raise ValueError(
-                "losses and comparator_losses must be of as many trials: "
+                "losses and comparator_losses must have the same number of trials; got shapes "
                 f"{losses.shape} and {np.shape(comparator_losses)}."
             )
         if not (np.isfinite(losses).all() and np.isfinite(others[~np.isnan(others)]).all()):
             raise ValueError(
-                "losses must be finite, and comparator_losses finite, or NaN where a comparator "
-                "sleeps."
+                "losses must be finite, and comparator_losses finite or, where a comparator is "
+                "unavailable, NaN."
             )
         columns = others if others.ndim == 2 else others.reshape(-1, 1)
         # While a comparator sleeps, there is no regret.
@@ -111,7 +111,9 @@ class RegretDisplay:
         others = columns[:, columns.sum(axis=0).argmin()]
         bound = None if bound is None else np.asarray(bound, dtype=np.float64)
         if bound is not None and bound.ndim and bound.shape != losses.shape:
-            raise ValueError(f"bound must be a number or {len(losses)} numbers: {bound.shape}.")
+            raise ValueError(
+                f"bound must be a number or have the shape ({len(losses)},); got {bound.shape}."
+            )
         return cls(regret=np.cumsum(losses - others), bound=bound, name=name).plot(ax=ax)
 
     @classmethod
@@ -146,8 +148,8 @@ class RegretDisplay:
         """
         if not hasattr(estimator, "expert_loss_matrix"):
             raise ValueError(
-                "RegretDisplay.from_estimator needs a learner with experts; this "
-                f"{type(estimator).__name__} has none. See RegretDisplay.from_losses."
+                "RegretDisplay.from_estimator requires a learner with experts; got "
+                f"{type(estimator).__name__}. Use RegretDisplay.from_losses."
             )
         model = clone(estimator)
         losses = model._fit_and_hear(X, y)

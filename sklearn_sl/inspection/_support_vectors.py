@@ -321,15 +321,15 @@ def _check_features(X, n_features, machine):
     """Return the samples as a matrix of one or two columns."""
     if not hasattr(machine, "support_"):
         raise ValueError(
-            f"SupportVectorDisplay needs a support vector machine; {type(machine).__name__} has "
-            "no support_."
+            "SupportVectorDisplay requires a support vector machine; got "
+            f"{type(machine).__name__}, which has no support_."
         )
     features = check_array(X, dtype=np.float64, input_name="X")
     if features.shape[1] != n_features or getattr(machine, "kernel", "") == "precomputed":
-        kind = "regression of one feature" if n_features == 1 else "classifier of two features"
         raise ValueError(
-            f"A plane shows a {kind}; X has {features.shape[1]} columns and the kernel is "
-            f"{getattr(machine, 'kernel', None)!r}."
+            "SupportVectorDisplay needs exactly "
+            f"{'one feature' if n_features == 1 else 'two features'} and a kernel of features; got "
+            f"{features.shape[1]} and kernel={getattr(machine, 'kernel', None)!r}."
         )
     return features
 
@@ -344,7 +344,7 @@ def _check_training_set(machine, X):
     vectors = machine.support_vectors_
     if not inside or not np.allclose(X[support], np.asarray(vectors), rtol=1e-5, atol=1e-8):
         raise ValueError(
-            "X must be the training set, in its order: its rows `support_` are not the support "
+            "X must be the training set, in the same order: X[support_] differs from the support "
             "vectors of the estimator."
         )
 
@@ -356,7 +356,7 @@ def _encode(machine, y, regression):
         return y.astype(np.float64), None
     classes = machine.classes_
     if not np.isin(y, classes).all():
-        raise ValueError("y has labels that the estimator has not been fitted on.")
+        raise ValueError("y contains labels that were not seen in fit.")
     return np.searchsorted(classes, y), classes
 
 
