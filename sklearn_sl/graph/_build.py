@@ -29,6 +29,7 @@ from sklearn_sl.graph._edges import (
     nearest,
     scale_rank,
 )
+from sklearn_sl.graph._paragraphs import described
 
 TINY = np.finfo(np.float64).tiny
 
@@ -55,6 +56,7 @@ def with_narrow_indices(X):
 GRAPH = "the weights of a graph, whose columns are the training samples"
 
 
+@described
 class GraphBuilder(
     EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -117,12 +119,7 @@ class GraphBuilder(
     scale_ : float or ndarray of shape (n_samples,)
         The scale in use.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------

@@ -26,6 +26,7 @@ from sklearn_sl._sklearn import (
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import check_target, label_codes, label_column
 
 # Numbers of a block of rows: what is made of them stays near the processor.
@@ -274,6 +275,7 @@ def _solve_ridge(G, H, sigma, alpha):
 # The estimator ---------------------------------------------------------------------
 
 
+@described
 class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification in the span of smooth eigenfunctions, linear in ``n``.
 
@@ -381,12 +383,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         The share of the variance of the labels that the functions explain: one if they go through
         all labels, zero if they are constant.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------

@@ -18,6 +18,7 @@ from sklearn_sl.graph._harmonic import (
     interpolate,
     leave_samples_out,
 )
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import (
     GraphClassifierMixin,
     GraphMixin,
@@ -159,6 +160,7 @@ class InterpolationClassifierMixin(GraphClassifierMixin):
         return as_distributions(left_out_at_samples(self))
 
 
+@described
 class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
     """Numbers by interpolation: what fitting and leaving out share."""
 
@@ -211,9 +213,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------
@@ -240,6 +240,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         return squeezed(shift + scale * left_out_at_samples(self), self._ravel)
 
 
+@described
 class LaplacianInterpolationClassifier(
     EstimatorMixin, InterpolationClassifierMixin, ClassifierMixin, BaseEstimator
 ):
@@ -262,18 +263,9 @@ class LaplacianInterpolationClassifier(
     alpha : float, default=0.0
         How little the labels are trusted; 0 keeps them.
 
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    {knn_parameters}
 
     class_mass : {None, "prior"} or array-like of shape (n_classes,), default=None
         The shares of the classes among the samples without a label. If they are given, or "prior",
@@ -295,38 +287,13 @@ class LaplacianInterpolationClassifier(
     max_iter : int, default=10000
         The most iterations, or sweeps of "consensus".
 
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
-        have labels.
+    {unlabelled}
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The class of each training sample.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of labels at each training sample.
-
-    graph_ : csr_array of shape (n_vertices, n_vertices)
-        The graph. Its vertices are the distinct samples of non-zero weight, in an order of their
-        own: ``graph_[vertex_][:, vertex_]`` is in the order of the samples, if all have weights.
-
-    vertex_ : ndarray of shape (n_samples,)
-        The vertex of each training sample, -1 for samples of weight zero.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
-
-    component_without_label_ : ndarray of shape (n_samples,)
-        Whether a sample is in a connected component without a label; these have the distribution
-        ``prior_``.
+    {class_results}
 
     energy_ : float
         The energy of the solution, before any class mass normalisation.
@@ -352,12 +319,7 @@ class LaplacianInterpolationClassifier(
     n_iter_ : int
         The number of iterations.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -423,16 +385,9 @@ class LaplacianInterpolationClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without labels; a symmetric matrix of edge weights, of shape
-            (n_samples, n_samples), if the affinity is "precomputed".
+        {labelled_samples}
 
-        y : array-like of shape (n_samples,)
-            The classes, and the mark of samples without a label.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+        {sample_weight}
 
         Returns
         -------
@@ -444,6 +399,7 @@ class LaplacianInterpolationClassifier(
         return self
 
 
+@described
 class LaplacianInterpolationRegressor(
     EstimatorMixin, InterpolationRegressorMixin, RegressorMixin, BaseEstimator
 ):
@@ -464,18 +420,9 @@ class LaplacianInterpolationRegressor(
     alpha : float, default=0.0
         How little the targets are trusted; 0 keeps them.
 
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    {knn_parameters}
 
     solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
         How the system is solved; see :class:`LaplacianInterpolationClassifier`.
@@ -487,8 +434,7 @@ class LaplacianInterpolationRegressor(
     max_iter : int, default=10000
         The most iterations, or sweeps of "consensus".
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
@@ -532,12 +478,7 @@ class LaplacianInterpolationRegressor(
     n_iter_ : int
         The number of iterations.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -596,9 +537,7 @@ class LaplacianInterpolationRegressor(
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The targets; NaN, in all columns, marks samples without.
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+        {sample_weight}
 
         Returns
         -------

@@ -17,6 +17,7 @@ from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
 from sklearn_sl.kernels._base import flush, gram, row_blocks
 from sklearn_sl.kernels._distances import negated_squared_distances
@@ -235,6 +236,7 @@ def check_affinities(weights, shape):
     return weights
 
 
+@described
 class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
     """Label propagation: the label at which a random walk over the samples ends.
 
@@ -300,12 +302,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     n_iter_ : int
         The steps taken, 1 for the direct solver.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -368,6 +365,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
         return self._keep(X, found)
 
 
+@described
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
     """Label spreading: a compromise between the labels and the neighbours.
 
@@ -439,12 +437,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     n_iter_ : int
         The steps taken, 1 for the direct solver.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------

@@ -10,6 +10,7 @@ from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph import _max_flow
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin
 
 # Arcs of one call: some 50 ms.
@@ -52,6 +53,7 @@ class MinimumCut:
     flow: sp.csr_array
 
 
+@described
 def minimum_cut(graph, source_set, sink_set):
     """Return a cut of the least weight between two sets of vertices.
 
@@ -65,8 +67,7 @@ def minimum_cut(graph, source_set, sink_set):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     source_set : array-like of int
         The vertices on one side.
@@ -198,6 +199,7 @@ def _minimum_cut(arcs, sources, sinks):
 # ---------------------------------------------------------------- classification
 
 
+@described
 class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
     """Classification by the labelling of a graph that cuts the least weight.
 
@@ -228,23 +230,11 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
 
     Parameters
     ----------
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
+    {knn_parameters}
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
-
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
-        have labels.
+    {unlabelled}
 
     Attributes
     ----------
@@ -286,11 +276,7 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     ambiguous_ : ndarray of shape (n_samples,)
         The samples on which minimum cuts differ.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_seen}
 
     See Also
     --------
@@ -344,15 +330,9 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without a label; a graph of shape (n_samples, n_samples) if the
-            affinity is "precomputed".
+        {labelled_samples}
 
-        y : array-like of shape (n_samples,)
-            The labels; see ``unlabelled``.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample counts.
+        {sample_weight}
 
         Returns
         -------

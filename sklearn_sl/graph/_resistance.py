@@ -13,6 +13,7 @@ from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list
 from sklearn_sl._laplacians._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
+from sklearn_sl.graph._paragraphs import described
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
@@ -24,6 +25,7 @@ MOST_LOST = 20_000
 SOLVER_SHARE = 0.05
 
 
+@described
 def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
     """Return the effective resistance between vertices.
 
@@ -36,8 +38,7 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     pairs : {"edges", "all"} or array-like of shape (n_pairs, 2), default="edges"
         Which resistances: of the edges, of all pairs of vertices (an n x n matrix), or of these
@@ -287,6 +288,7 @@ def _projections(inverse, n_pairs, error, random_state):
         yield settled_solution(inverse.scaled, incidence @ Q, tol)
 
 
+@described
 def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
     """Return how long the random walk takes from one vertex to another and back, on average.
 
@@ -296,8 +298,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     pairs : {"edges", "all"} or array-like of shape (n_pairs, 2), default="edges"
         Which times, as in :func:`effective_resistance`.
@@ -345,6 +346,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
     return times * np.where(volume > 0, volume, 1)[first]
 
 
+@described
 def vertex_resistance(graph):
     """Return the sum of the resistances from each vertex to all vertices of its component.
 
@@ -354,8 +356,7 @@ def vertex_resistance(graph):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -378,13 +379,13 @@ def vertex_resistance(graph):
     return np.where(inverse.size > 1, np.maximum(inverse.size * own + trace, 0), 0.0)
 
 
+@described
 def kirchhoff_index(graph):
     """Return the sum of the resistances of all pairs of vertices, ``n`` times the trace of ``L^+``.
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -407,6 +408,7 @@ def kirchhoff_index(graph):
     return float(vertex_resistance(W).sum() / 2)
 
 
+@described
 def resistance_diameter(graph):
     """Return the largest resistance between two vertices, exactly.
 
@@ -418,8 +420,7 @@ def resistance_diameter(graph):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -455,6 +456,7 @@ def resistance_diameter(graph):
     return largest
 
 
+@described
 def resistance_cover(graph, diameter):
     """Return a cover of the vertices by sets with resistances of at most ``diameter`` in them.
 
@@ -467,8 +469,7 @@ def resistance_cover(graph, diameter):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     diameter : float
         The largest resistance within a set, not negative.

@@ -29,6 +29,7 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
 from sklearn_sl.graph._edges import WEIGHTS
+from sklearn_sl.graph._paragraphs import described
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -355,6 +356,7 @@ def _divided_by_largest(weights):
     return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
 
 
+@described
 class GraphClassifierMixin(GraphMixin):
     """Classes at the vertices of a graph: distributions of labels, also at new samples."""
 
@@ -402,9 +404,7 @@ class GraphClassifierMixin(GraphMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------
@@ -418,9 +418,7 @@ class GraphClassifierMixin(GraphMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------

@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import check_sample_weight
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 COLOURS = ["#3f90da", "#ffa90e", "#bd1f01", "#832db6", "#94a4a2", "#a96b59"]
 BOUNDARY = {"color": "0.35", "linewidth": 1.0, "linestyle": "dotted"}
 
 
+@described
 class MarginDisplay:
     """The margins of a boosted vote: which share of the samples has at most which margin.
 
@@ -34,11 +35,7 @@ class MarginDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     lines_ : list of matplotlib Line2D
         The distributions.
@@ -96,8 +93,7 @@ class MarginDisplay:
             Numbers of rounds; a line is drawn for the votes after each of them, for which ``X`` and
             ``y`` are needed. None stands for all rounds.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -138,8 +134,7 @@ class MarginDisplay:
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -158,8 +153,7 @@ class MarginDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------

@@ -3,13 +3,14 @@
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 REGRET = {"color": "#3f90da", "linewidth": 1.4}
 BOUND = {"color": "#bd1f01", "linewidth": 1.2, "linestyle": "dashed"}
 ZERO = {"color": "#94a4a2", "linewidth": 0.8}
 
 
+@described
 class RegretDisplay:
     """The regret of a learner after each trial, beside the bound on it.
 
@@ -31,11 +32,7 @@ class RegretDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     line_ : matplotlib Line2D
         The regret.
@@ -85,8 +82,7 @@ class RegretDisplay:
         name : str, default=None
             The name of the learner in the legend.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -138,8 +134,7 @@ class RegretDisplay:
         name : str, default=None
             The name in the legend; None is that of the class.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -166,8 +161,7 @@ class RegretDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------

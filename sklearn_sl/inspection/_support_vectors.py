@@ -8,7 +8,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 # The colours of up to ten classes, chosen by M. Petroff to be told apart by everyone.
 COLORS = (
@@ -34,6 +34,7 @@ VIOLATING = {"s": 55, "linewidths": 0.9, "edgecolors": "0.25", "marker": "s", "z
 LINES = {"colors": "black", "linewidths": 1.2, "zorder": 1.5}
 
 
+@described
 class SupportVectorDisplay:
     """A picture of a support vector machine: regions, margins and support vectors.
 
@@ -79,11 +80,7 @@ class SupportVectorDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     surface_ : matplotlib ContourSet, or collection for the tube of a regression
         The coloured regions.
@@ -175,8 +172,7 @@ class SupportVectorDisplay:
         eps : float, default=0.1
             The space around the samples, in units of their range.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         colors : list of matplotlib colors, default=None
             The colour of each class, or that of a regression.
@@ -217,8 +213,7 @@ class SupportVectorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         colors : list of matplotlib colors, default=None
             The colour of each class, or that of a regression.
