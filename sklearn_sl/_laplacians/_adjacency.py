@@ -51,13 +51,15 @@ def as_graph(graph):
     adjacency = check_weights(_unwrapped(graph), "graph")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(
-            "A graph is a square matrix of edge weights; this one has the shape "
-            f"{adjacency.shape[0]} x {adjacency.shape[1]}."
+            f"graph must be a square matrix of edge weights; got shape {adjacency.shape}."
         )
     adjacency = _symmetric(without_loops(adjacency))
     with np.errstate(over="ignore"):
         if not np.isfinite(degrees(adjacency)).all():
-            raise ValueError("The weights at a vertex overflow: divide them by the largest one.")
+            raise ValueError(
+                "The sum of the edge weights at a vertex overflows: divide the weights of the "
+                "graph by the largest one."
+            )
     return adjacency
 
 
@@ -76,9 +78,9 @@ def check_weights(weights, name):
     weights.sum_duplicates()
     if weights.nnz and weights.data.min() < 0:
         raise ValueError(
-            f"Negative values in data passed as {name}: the weight of an edge is a conductance "
-            f"and cannot be negative (the smallest here is {weights.data.min():.3g}). Map "
-            "similarities to positive numbers, or leave out the negative edges."
+            f"Negative values in data passed as {name}: edge weights must be >= 0; the smallest is "
+            f"{weights.data.min():.3g}. Map similarities to positive numbers, or remove the "
+            "negative edges."
         )
     weights.eliminate_zeros()
     return weights
@@ -102,11 +104,11 @@ def _unwrapped(graph):
 
     if graph.is_directed():
         raise ValueError(
-            "The graph is directed: pass graph.to_undirected(), or a matrix of the weights that "
-            "are meant, such as (A + A.T) / 2."
+            "graph must be undirected, got a directed graph. Pass graph.to_undirected(), or a "
+            "matrix of weights, such as (A + A.T) / 2."
         )
     if graph.number_of_nodes() == 0:
-        raise ValueError("The graph has no vertices: at least one is needed.")
+        raise ValueError("graph has 0 vertices: at least one is required.")
     return sp.csr_array(networkx.to_scipy_sparse_array(graph, dtype=np.float64, format="csr"))
 
 
@@ -125,8 +127,8 @@ def _symmetric(adjacency):
             adjacency.data = 0.5 * adjacency.data + 0.5 * transposed.data
             return adjacency
     raise ValueError(
-        "The graph is directed: its matrix is not symmetric. Pass (A + A.T) / 2, or "
-        "A.maximum(A.T) for the union and A.minimum(A.T) for the intersection of both directions."
+        "graph must be symmetric, got a directed graph. Pass (A + A.T) / 2, or A.maximum(A.T) for "
+        "the union and A.minimum(A.T) for the intersection of both directions."
     )
 
 
@@ -169,25 +171,30 @@ def graph_from_edges(edges, weights=None, *, n_vertices=None):
         edges.dtype.kind == "f" and np.array_equal(edges, np.rint(edges))
     )
     if edges.shape[1] != 2 or not whole:
-        raise ValueError("edges must be pairs of vertices: whole numbers in two columns.")
+        raise ValueError(
+            f"edges must be an integer array of shape (n_edges, 2); got shape {edges.shape} and "
+            f"dtype {edges.dtype}."
+        )
     edges = edges.astype(np.int64)
     least = int(edges.max(initial=-1)) + 1
     n_vertices = least if n_vertices is None else n_vertices
     if not isinstance(n_vertices, numbers.Integral):
-        raise ValueError(f"n_vertices must be a whole number, got {n_vertices!r}.")
+        raise ValueError(f"n_vertices must be an integer; got {n_vertices!r}.")
     if n_vertices < max(least, 1):
         raise ValueError(
-            f"n_vertices={n_vertices!r} is less than what the edges need: {max(least, 1)}."
+            f"n_vertices must be >= {max(least, 1)} for these edges; got {n_vertices!r}."
         )
     if edges.min(initial=0) < 0:
-        raise ValueError("Vertices are numbered from 0; edges has a negative number.")
+        raise ValueError(f"edges must be numbers of vertices >= 0; got {edges.min()}.")
     if weights is None:
         weights = np.ones(len(edges))
     weights = check_array(
         weights, ensure_2d=False, ensure_min_samples=0, dtype=np.float64, input_name="weights"
     )
     if weights.shape != (len(edges),):
-        raise ValueError(f"There are {len(edges)} edges, but weights of shape {weights.shape}.")
+        raise ValueError(
+            f"weights must have the shape ({len(edges)},), one for each edge; got {weights.shape}."
+        )
     rows, cols = edges.T
     half = sparse_matrix(weights, rows, cols, n_vertices)
     return as_graph(half + half.T)
@@ -269,7 +276,7 @@ def laplacian(graph, normalization=None):
         return (sp.diags_array(d) - W).tocsr()
     if normalization not in ("symmetric", "random_walk"):
         raise ValueError(
-            f"normalization must be None, 'symmetric' or 'random_walk', got {normalization!r}."
+            f"normalization must be None, 'symmetric' or 'random_walk'; got {normalization!r}."
         )
     at_row = np.repeat(d, np.diff(W.indptr))
     if normalization == "symmetric":
@@ -304,10 +311,12 @@ def _two_sides(W, side):
     """Return whether each vertex is on the second of two sides, or say what is wrong."""
     side = np.asarray(side)
     if side.shape != (W.shape[0],):
-        raise ValueError(f"One side for each of {W.shape[0]} vertices, got shape {side.shape}.")
+        raise ValueError(
+            f"side must have the shape ({W.shape[0]},), one for each vertex; got {side.shape}."
+        )
     sides, number = np.unique(side, return_inverse=True)
     if len(sides) > 2:
-        raise ValueError(f"A cut has two sides, got {len(sides)} different values.")
+        raise ValueError(f"side must have at most two different values; got {len(sides)}.")
     return number == 1
 
 

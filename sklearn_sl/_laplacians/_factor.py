@@ -20,8 +20,8 @@ READ = 5_000_000
 # A vertex with more neighbours than this, times the root of the number of vertices, comes last.
 DENSE = 10
 TOO_FAR_APART = (
-    "The weights of the graph differ by too many orders of magnitude for double precision: drop "
-    "the lightest edges, or choose another scale of the weights."
+    "The weights of the graph differ by too many orders of magnitude for double precision: remove "
+    "the smallest weights, or choose another scale."
 )
 
 

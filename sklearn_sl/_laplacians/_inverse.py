@@ -79,7 +79,7 @@ class LaplacianInverse:
         if least < 1 / np.finfo(np.float64).max:
             raise ValueError(
                 "The inverse of the Laplacian overflows: multiply the weights of the graph, and "
-                "what is added to the diagonal, by a large number."
+                "epsilon if there is one, by a large number."
             )
 
     @cached_property
@@ -259,8 +259,9 @@ def settled_solution(scaled, B, tol, max_iter=20_000):
     X, _, settled = scaled.settle(B, tol, max_iter)
     if not settled:
         warn(
-            f"Conjugate gradients stopped after {max_iter} iterations: the graph is very long or "
-            "its weights differ very much; method='exact' factorises its Laplacian.",
+            f"Conjugate gradients did not converge in {max_iter} iterations: the graph has a very "
+            "large diameter or very different weights. Use method='exact', which factorises the "
+            "Laplacian.",
             ConvergenceWarning,
         )
     return X

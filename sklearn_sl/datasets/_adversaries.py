@@ -68,7 +68,7 @@ class BisectionAdversary:
     def __init__(self, low=0, high=1):
         self.low, self.high = Fraction(low), Fraction(high)
         if not self.low < self.high:
-            raise ValueError(f"low={low!r} must be less than high={high!r}.")
+            raise ValueError(f"low must be < high={high!r}; got {low!r}.")
 
     @property
     def threshold(self):
@@ -151,7 +151,7 @@ class ExpertAdversary:
 
     def __init__(self, n_experts):
         if not isinstance(n_experts, Integral) or n_experts < 1:
-            raise ValueError(f"n_experts must be a whole number, at least 1: {n_experts!r}.")
+            raise ValueError(f"n_experts must be an integer >= 1; got {n_experts!r}.")
         self.n_experts = n_experts
         self.right = np.ones(n_experts, dtype=bool)
 

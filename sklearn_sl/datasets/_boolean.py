@@ -161,7 +161,7 @@ def make_dnf(
 def _draw_terms(rng, n_features, n_terms, size, negations):
     """Return terms of so many literals, no attribute twice in one."""
     if size > n_features:
-        raise ValueError(f"There are no {size} literals of {n_features} attributes.")
+        raise ValueError(f"A term must have at most n_features={n_features} literals; got {size}.")
     terms = np.array([rng.permutation(n_features)[:size] for _ in range(n_terms)])
     return np.where(rng.uniform(size=terms.shape) < 0.5, ~terms, terms) if negations else terms
 

@@ -64,8 +64,8 @@ def make_clique_chain(n_cliques=4, size=10, n_bridges=None):
     at_least(0, n_bridges=n_bridges)
     if not n_links <= n_bridges <= n_links * size:
         raise ValueError(
-            f"A chain of {n_cliques} cliques with {size} vertices has from {n_links} to "
-            f"{n_links * size} bridges, not {n_bridges}."
+            f"n_bridges must be in [{n_links}, {n_links * size}] for n_cliques={n_cliques} and "
+            f"size={size}; got {n_bridges}."
         )
     first, second = np.triu_indices(size, k=1)
     inside = np.stack([first, second], axis=1)
@@ -160,7 +160,7 @@ def adversarial_vertex_order(graph, y):
     """
     W, y = as_graph(graph), vector("y", y)
     if len(y) != W.shape[0] or not np.all(np.abs(y) == 1):
-        raise ValueError(f"y must be a label -1 or 1 for each of {W.shape[0]} vertices.")
+        raise ValueError(f"y must have one label, -1 or 1, for each of {W.shape[0]} vertices.")
     L, component = laplacian(W).toarray(), connected_components(W)[1]
     u, green = np.zeros(len(y)), np.zeros_like(L)
     reached, left = np.zeros(len(y), dtype=bool), np.ones(len(y), dtype=bool)

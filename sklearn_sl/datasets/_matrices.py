@@ -189,7 +189,7 @@ def make_cluster_graph(clusters, *, noise=0.0, random_state=None):
     """
     clusters = np.asarray(clusters)
     if clusters.ndim != 1 or len(clusters) < 2:
-        raise ValueError(f"clusters must be a list of at least two, not {clusters!r}.")
+        raise ValueError(f"clusters must be a 1-D array of at least two entries; got {clusters!r}.")
     between(0, 1, noise=noise)
     rng = check_random_state(random_state)
     same = clusters[:, None] == clusters
@@ -245,7 +245,9 @@ def matrix_trials(U, n_trials=None, *, random_state=None):
     n_trials = len(known) if n_trials is None else n_trials
     at_least(1, n_trials=n_trials)
     if n_trials > len(known):
-        raise ValueError(f"There are {len(known)} entries, so not {n_trials} trials.")
+        raise ValueError(
+            f"n_trials must be <= {len(known)}, the number of known entries; got {n_trials}."
+        )
     places = check_random_state(random_state).permutation(known)[:n_trials]
     return places.astype(np.float64), U[tuple(places.T)]
 

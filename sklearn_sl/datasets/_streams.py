@@ -22,10 +22,10 @@ def between(low, high, **numbers):
         real(name, number, low, high)
 
 
-def stretches(n_trials, n_shifts):
+def stretches(n_trials, n_shifts, names=("n_shifts", "n_trials")):
     """Return the stretch that each trial belongs to, all of nearly the same length."""
     if n_shifts >= n_trials:
-        raise ValueError(f"There can be no {n_shifts} shifts in {n_trials} trials.")
+        raise ValueError(f"{names[0]} must be < {names[1]}={n_trials}; got {n_shifts}.")
     return np.arange(n_trials) * (n_shifts + 1) // n_trials
 
 
@@ -33,7 +33,9 @@ def walk(rng, n_steps, n_states):
     """Return states of which each differs from the one before, and all occur if there is time."""
     if n_states == 1:
         if n_steps > 1:
-            raise ValueError("There must be at least two experts to shift between.")
+            raise ValueError(
+                "Shifts need at least two experts or modes: increase n_experts or n_modes."
+            )
         return np.zeros(1, dtype=np.intp)
     states = np.empty(n_steps, dtype=np.intp)
     fresh = list(rng.permutation(n_states))
@@ -105,7 +107,7 @@ def make_switching_experts(
     at_least(0, n_shifts=n_shifts)
     rng = check_random_state(random_state)
     if n_modes > n_experts:
-        raise ValueError(f"There are {n_experts} experts, so not {n_modes} that take turns.")
+        raise ValueError(f"n_modes must be <= n_experts={n_experts}; got {n_modes}.")
     pool = rng.permutation(n_experts)[:n_modes]
     best = pool[walk(rng, n_shifts + 1, n_modes)][stretches(n_trials, n_shifts)]
     advice = rng.uniform(0, 0.5, size=(n_trials, n_experts))
@@ -224,9 +226,13 @@ def make_bandit_losses(
         means[rng.randint(n_arms)] -= gap
     means = np.asarray(means, dtype=np.float64)
     if means.ndim != 1 or not len(means) or not np.all((means >= 0) & (means <= 1)):
-        raise ValueError(f"means must be numbers between 0 and 1, one for each arm: {means}.")
+        raise ValueError(
+            f"means must be a 1-D array of numbers in [0, 1], one for each arm; got {means}."
+        )
     turns = walk(rng, n_switches + 1, len(means)) if n_switches else np.zeros(1, dtype=np.intp)
-    turned = turns[stretches(n_rounds, n_switches), None] + np.arange(len(means))
+    turned = turns[stretches(n_rounds, n_switches, ("n_switches", "n_rounds")), None] + np.arange(
+        len(means)
+    )
     return (rng.uniform(size=turned.shape) < means[turned % len(means)]).astype(np.float64)
 
 
@@ -302,11 +308,13 @@ def make_multitask_experts(
     at_least(0, n_switches=n_switches)
     between(0, 1, noise=noise)
     if n_modes > n_experts:
-        raise ValueError(f"There are {n_experts} experts, so not {n_modes} modes.")
+        raise ValueError(f"n_modes must be <= n_experts={n_experts}; got {n_modes}.")
     if n_modes == 1 and n_switches:
-        raise ValueError("A task cannot switch if there is one mode.")
+        raise ValueError(f"n_switches must be 0 if n_modes=1; got {n_switches}.")
     if n_modes > n_tasks + n_switches:
-        raise ValueError(f"{n_tasks} tasks that switch {n_switches} times have no {n_modes} modes.")
+        raise ValueError(
+            f"n_modes must be <= n_tasks + n_switches={n_tasks + n_switches}; got {n_modes}."
+        )
     rng = check_random_state(random_state)
     tasks = rng.randint(n_tasks, size=n_trials)
     pool = rng.permutation(n_experts)[:n_modes]
@@ -322,7 +330,10 @@ def _modes_of_tasks(rng, tasks, n_tasks, n_modes, n_switches):
     order = np.argsort(tasks, kind="stable")  # one task after the other
     inner = np.flatnonzero(np.diff(tasks[order]) == 0) + 1  # where a task goes on
     if n_switches > len(inner):
-        raise ValueError(f"{len(tasks)} trials are too few for {n_switches} switches.")
+        raise ValueError(
+            f"n_switches must be <= {len(inner)}, the number of trials in which a task goes on; "
+            f"got {n_switches}. Increase n_trials or decrease n_switches."
+        )
     switches = np.sort(rng.permutation(inner)[:n_switches])
     starts = np.flatnonzero(np.diff(tasks[order])) + 1
     cuts = np.sort(np.concatenate([switches, starts]))
@@ -405,7 +416,7 @@ def make_drifting_stream(
     rng = check_random_state(random_state)
     planes = rng.standard_normal((n_drifts + 1, n_features))
     planes /= np.linalg.norm(planes, axis=1, keepdims=True)
-    concept = stretches(n_samples, n_drifts)
+    concept = stretches(n_samples, n_drifts, ("n_drifts", "n_samples"))
     if width > 0:
         drifts = np.flatnonzero(np.diff(concept)) + 1
         ahead = np.subtract.outer(np.arange(n_samples), drifts)

@@ -29,6 +29,7 @@ from sklearn_sl.graph._edges import (
     nearest,
     scale_rank,
 )
+from sklearn_sl.graph._paragraphs import described
 
 TINY = np.finfo(np.float64).tiny
 
@@ -45,8 +46,8 @@ def with_narrow_indices(X):
         return X
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         raise ValueError(
-            f"A sparse matrix of {X.nnz} numbers and of the shape {X.shape[0]} x {X.shape[1]} has "
-            "too many for indices of 32 bits: build the graph from fewer samples or features."
+            f"X has {X.nnz} stored values and the shape {X.shape}: too large for 32-bit indices. "
+            "Use fewer samples or features."
         )
     parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)(parts, shape=X.shape)
@@ -55,6 +56,7 @@ def with_narrow_indices(X):
 GRAPH = "the weights of a graph, whose columns are the training samples"
 
 
+@described
 class GraphBuilder(
     EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -117,12 +119,7 @@ class GraphBuilder(
     scale_ : float or ndarray of shape (n_samples,)
         The scale in use.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -260,7 +257,8 @@ class GraphBuilder(
         chosen = (self.method,) if isinstance(self.method, str) else tuple(self.method)
         if not chosen or not all(method in METHODS for method in chosen):
             raise ValueError(
-                f"method must be one or several of {', '.join(METHODS)}; got {self.method!r}."
+                f"method must be one of {', '.join(METHODS)}, or a tuple of these; got "
+                f"{self.method!r}."
             )
         return chosen
 

@@ -1,9 +1,32 @@
 """Graphs of samples in one call."""
 
+from sklearn_sl._docstrings import inserter
 from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl.graph._build import GraphBuilder
 
+described = inserter(
+    edge_weights="""
+        weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+            The weight of an edge; see :class:`GraphBuilder`.
 
+        scale : float, {"self-tuning", "median"}, default="median"
+            The length at which weights decay; see :class:`GraphBuilder`.
+
+        metric : str or callable, default="euclidean"
+            The distance.
+    """,
+    adjacency="""
+        adjacency : csr_array of shape (n_samples, n_samples)
+            The symmetric weights of the edges.
+    """,
+    samples="""
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+    """,
+)
+
+
+@described
 def knn_graph(
     X, n_neighbors=10, *, mode="union", weight="gaussian", scale="self-tuning", metric="euclidean"
 ):
@@ -11,8 +34,7 @@ def knn_graph(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
+    {samples}
 
     n_neighbors : int, default=10
         The number of neighbours, the sample itself not counted.
@@ -31,8 +53,7 @@ def knn_graph(
 
     Returns
     -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
+    {adjacency}
 
     Examples
     --------
@@ -46,7 +67,7 @@ def knn_graph(
            [0., 0., 1., 1., 0.]])
     """
     if mode not in ("union", "mutual"):
-        raise ValueError(f"mode must be 'union' or 'mutual', got {mode!r}.")
+        raise ValueError(f"mode must be 'union' or 'mutual'; got {mode!r}.")
     method = "knn" if mode == "union" else "mutual_knn"
     return (
         GraphBuilder(method, n_neighbors=n_neighbors, weight=weight, scale=scale, metric=metric)
@@ -55,30 +76,22 @@ def knn_graph(
     )
 
 
+@described
 def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidean"):
     """Return the graph in which samples at a distance of at most ``radius`` are joined.
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
+    {samples}
 
     radius : float
         The largest length of an edge.
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
+    {edge_weights}
 
     Returns
     -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
+    {adjacency}
 
     Examples
     --------
@@ -93,27 +106,19 @@ def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidea
     )
 
 
+@described
 def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
     """Return the minimum spanning tree of the samples.
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
+    {samples}
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
+    {edge_weights}
 
     Returns
     -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
+    {adjacency}
 
     Examples
     --------
@@ -126,6 +131,7 @@ def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
     return GraphBuilder("mst", weight=weight, scale=scale, metric=metric).fit(X).graph_
 
 
+@described
 def shortest_path_tree(
     X, root=None, *, n_neighbors=10, weight="gaussian", scale="median", metric="euclidean"
 ):
@@ -136,8 +142,7 @@ def shortest_path_tree(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
+    {samples}
 
     root : int, default=None
         The sample from which the paths begin; the one nearest to the mean if None.
@@ -145,19 +150,11 @@ def shortest_path_tree(
     n_neighbors : int, default=10
         The number of neighbours along which paths go.
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
+    {edge_weights}
 
     Returns
     -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
+    {adjacency}
 
     Examples
     --------
@@ -175,6 +172,7 @@ def shortest_path_tree(
     return builder.fit(X).graph_
 
 
+@described
 def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
     """Return the graph in which all samples are joined, by weights that fall with the distance.
 
@@ -182,22 +180,13 @@ def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
+    {samples}
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge; see :class:`GraphBuilder`. A weight that underflows is no edge.
-
-    scale : float, {"self-tuning", "median"}, default="median"
-        The length at which weights decay; see :class:`GraphBuilder`.
-
-    metric : str or callable, default="euclidean"
-        The distance.
+    {edge_weights}
 
     Returns
     -------
-    adjacency : csr_array of shape (n_samples, n_samples)
-        The symmetric weights of the edges.
+    {adjacency}
 
     Examples
     --------
@@ -244,14 +233,15 @@ def combine_graphs(*graphs, rule="union"):
         "sum": lambda a, b: a + b,
     }
     if rule not in tuple(rules):
-        raise ValueError(f"rule must be 'union', 'intersection' or 'sum', got {rule!r}.")
+        raise ValueError(f"rule must be 'union', 'intersection' or 'sum'; got {rule!r}.")
     if not graphs:
         raise ValueError("combine_graphs needs at least one graph.")
     combined, *others = [as_graph(graph) for graph in graphs]
     for other in others:
         if other.shape != combined.shape:
             raise ValueError(
-                f"Graphs of {combined.shape[0]} and {other.shape[0]} vertices cannot be combined."
+                f"All graphs must have the same number of vertices; got {combined.shape[0]} and "
+                f"{other.shape[0]}."
             )
         combined = rules[rule](combined, other).tocsr()
     return as_graph(combined)

@@ -112,9 +112,13 @@ def check_range(X):
     values = X.data if sp.issparse(X) else X
     largest = np.abs(values).max(initial=0.0)
     if largest > LARGEST / np.sqrt(X.shape[1]):
-        raise ValueError("The distances of samples overflow: scale the features (StandardScaler).")
+        raise ValueError(
+            "The distances between samples overflow: scale the features (StandardScaler)."
+        )
     if 0 < largest < SMALLEST:
-        raise ValueError("The distances of samples vanish: scale the features (StandardScaler).")
+        raise ValueError(
+            "The distances between samples underflow: scale the features (StandardScaler)."
+        )
 
 
 def check_lengths(lengths):
@@ -122,8 +126,8 @@ def check_lengths(lengths):
     # The largest float stands for samples that a search has not found.
     if not np.all((lengths >= 0) & (lengths < np.finfo(np.float64).max)):
         raise ValueError(
-            "The metric has distances between samples that are negative, infinite or no numbers: "
-            "scale the features, or choose another metric."
+            "metric returned distances between samples that are negative, infinite or NaN: scale "
+            "the features, or choose another metric."
         )
 
 
@@ -238,7 +242,7 @@ class _Search:
         edges = unique_edges(*map(np.concatenate, zip(near, self.spanning_tree())))
         n = self.X.shape[0]
         if root is not None and not (isinstance(root, Integral) and 0 <= root < n):
-            raise ValueError(f"root must be a sample between 0 and {n - 1}, got {root!r}.")
+            raise ValueError(f"root must be a row of X, an integer in [0, {n}); got {root!r}.")
         if root is None:
             center = np.asarray(self.X.mean(axis=0)).reshape(1, -1)
             center = in_format_of(self.X, center)
@@ -271,7 +275,7 @@ def knn_edges(numbers, distances, mutual):
 def ball_edges(X, radius, metric, n_jobs):
     """Return the edges between samples at a distance of at most ``radius``."""
     if radius is None:
-        raise ValueError("A ball has a radius: method='ball' needs the parameter radius.")
+        raise ValueError("method='ball' requires radius; got None.")
     i, j, length = in_ball(X, X, radius, metric, n_jobs)
     upper = i < j
     return unique_edges(i[upper], j[upper], length[upper])

@@ -26,6 +26,7 @@ from sklearn_sl._sklearn import (
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import check_target, label_codes, label_column
 
 # Numbers of a block of rows: what is made of them stays near the processor.
@@ -65,7 +66,7 @@ def principal_axes(X, weight):
     check_memory(
         24 * n_features**2,
         f"The covariance of {n_features} features",
-        "reduce their number first, as by TruncatedSVD.",
+        "reduce their number first, for example by TruncatedSVD.",
     )
     blocks = row_blocks(n_samples, n_features)
     total = weight.sum()
@@ -274,6 +275,7 @@ def _solve_ridge(G, H, sigma, alpha):
 # The estimator ---------------------------------------------------------------------
 
 
+@described
 class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification in the span of smooth eigenfunctions, linear in ``n``.
 
@@ -381,12 +383,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         The share of the variance of the labels that the functions explain: one if they go through
         all labels, zero if they are constant.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -519,7 +516,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         for name in ("mean_", "components_", "bin_centers_"):
             check_entries(getattr(self, name), name, -largest, largest)
         if not (np.diff(self.bin_centers_[:, :2]) > 0).all():
-            raise ValueError("bin_centers_ must increase.")
+            raise ValueError("The state bin_centers_ must be strictly increasing.")
 
     def _hats(self, X):
         """Return the shares of the bin centres at a block of samples."""

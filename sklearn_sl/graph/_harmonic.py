@@ -140,9 +140,9 @@ class GroundedSystem:
             n_iter, converged = getattr(self, f"_solve_{solver}")(sides, x, tols, max_iter)
         if not converged:
             warn(
-                f"The {solver} solver stopped after {n_iter} iterations with a relative residual "
-                f"above tol={tol:g}: increase max_iter or tol (residual_ and error_bound_ tell "
-                "how good the solution is).",
+                f"solver={solver!r} did not converge in {n_iter} iterations: the relative residual "
+                f"is above tol={tol:g}. Increase max_iter or tol; see residual_ and error_bound_ "
+                "for the accuracy of the solution.",
                 ConvergenceWarning,
             )
         return GroundedSolution(x[:, :-1], self._bound_hitting(x[:, -1]), solver, n_iter)
@@ -214,7 +214,7 @@ class GroundedSystem:
         try:
             from pyamg import smoothed_aggregation_solver
         except ImportError:
-            raise ValueError("solver='amg' needs the package pyamg: pip install pyamg.") from None
+            raise ValueError("solver='amg' requires pyamg: pip install pyamg.") from None
         A = sp.csr_matrix(sp.diags_array(self.a) - self.W)
         preconditioner = smoothed_aggregation_solver(A).aspreconditioner()
         most, converged = 1, True

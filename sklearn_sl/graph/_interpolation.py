@@ -18,6 +18,7 @@ from sklearn_sl.graph._harmonic import (
     interpolate,
     leave_samples_out,
 )
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import (
     GraphClassifierMixin,
     GraphMixin,
@@ -159,6 +160,7 @@ class InterpolationClassifierMixin(GraphClassifierMixin):
         return as_distributions(left_out_at_samples(self))
 
 
+@described
 class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
     """Numbers by interpolation: what fitting and leaving out share."""
 
@@ -171,7 +173,10 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         self._ravel, y = y.ndim == 1, y.reshape(len(y), -1)
         given = (vertices.vertex >= 0) & ~np.isnan(y[:, 0])
         if not given.any():
-            raise ValueError("All samples are without a target: at least one number is needed.")
+            raise ValueError(
+                "y has no targets: all samples of positive weight are NaN. At least one target is "
+                "required."
+            )
         at, weight = vertices.vertex[given], vertices.weight[given]
         label_mass = np.bincount(at, weights=weight, minlength=vertices.n_vertices)
         scale = max(np.abs(y[given]).max(), TINY)
@@ -179,7 +184,9 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         centred = y[given] / scale - shift
         unit = max(np.abs(centred).max(), TINY)
         if not np.isfinite(float(scale) * float(unit)):
-            raise ValueError("The differences of targets overflow: divide y by its largest value.")
+            raise ValueError(
+                "The differences of the targets overflow: divide y by its largest absolute value."
+            )
         Y = np.column_stack(
             [np.bincount(at, weights=weight * c, minlength=vertices.n_vertices) for c in centred.T]
         )
@@ -206,9 +213,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------
@@ -235,6 +240,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         return squeezed(shift + scale * left_out_at_samples(self), self._ravel)
 
 
+@described
 class LaplacianInterpolationClassifier(
     EstimatorMixin, InterpolationClassifierMixin, ClassifierMixin, BaseEstimator
 ):
@@ -257,18 +263,9 @@ class LaplacianInterpolationClassifier(
     alpha : float, default=0.0
         How little the labels are trusted; 0 keeps them.
 
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    {knn_parameters}
 
     class_mass : {None, "prior"} or array-like of shape (n_classes,), default=None
         The shares of the classes among the samples without a label. If they are given, or "prior",
@@ -290,38 +287,13 @@ class LaplacianInterpolationClassifier(
     max_iter : int, default=10000
         The most iterations, or sweeps of "consensus".
 
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
-        have labels.
+    {unlabelled}
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The class of each training sample.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of labels at each training sample.
-
-    graph_ : csr_array of shape (n_vertices, n_vertices)
-        The graph. Its vertices are the distinct samples of non-zero weight, in an order of their
-        own: ``graph_[vertex_][:, vertex_]`` is in the order of the samples, if all have weights.
-
-    vertex_ : ndarray of shape (n_samples,)
-        The vertex of each training sample, -1 for samples of weight zero.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
-
-    component_without_label_ : ndarray of shape (n_samples,)
-        Whether a sample is in a connected component without a label; these have the distribution
-        ``prior_``.
+    {class_results}
 
     energy_ : float
         The energy of the solution, before any class mass normalisation.
@@ -347,12 +319,7 @@ class LaplacianInterpolationClassifier(
     n_iter_ : int
         The number of iterations.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -418,16 +385,9 @@ class LaplacianInterpolationClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without labels; a symmetric matrix of edge weights, of shape
-            (n_samples, n_samples), if the affinity is "precomputed".
+        {labelled_samples}
 
-        y : array-like of shape (n_samples,)
-            The classes, and the mark of samples without a label.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+        {sample_weight}
 
         Returns
         -------
@@ -439,6 +399,7 @@ class LaplacianInterpolationClassifier(
         return self
 
 
+@described
 class LaplacianInterpolationRegressor(
     EstimatorMixin, InterpolationRegressorMixin, RegressorMixin, BaseEstimator
 ):
@@ -459,18 +420,9 @@ class LaplacianInterpolationRegressor(
     alpha : float, default=0.0
         How little the targets are trusted; 0 keeps them.
 
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    {knn_parameters}
 
     solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
         How the system is solved; see :class:`LaplacianInterpolationClassifier`.
@@ -482,8 +434,7 @@ class LaplacianInterpolationRegressor(
     max_iter : int, default=10000
         The most iterations, or sweeps of "consensus".
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
@@ -527,12 +478,7 @@ class LaplacianInterpolationRegressor(
     n_iter_ : int
         The number of iterations.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -591,9 +537,7 @@ class LaplacianInterpolationRegressor(
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The targets; NaN, in all columns, marks samples without.
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights: an integer weight is the same as repeated samples, a weight of zero the same
-            as a removed sample.
+        {sample_weight}
 
         Returns
         -------
@@ -616,8 +560,8 @@ def check_targets(y):
     missing = np.isnan(y)
     if y.ndim > 1 and np.any(missing.any(axis=1) != missing.all(axis=1)):
         raise ValueError(
-            "Some samples have only some of their targets: NaN in y marks samples without any. Fit "
-            "one model for each target."
+            "y has samples with only some of their targets. NaN in y marks samples without any "
+            "target: fit one model for each target."
         )
     return y
 
@@ -629,8 +573,8 @@ def check_shares(class_mass, prior):
     shares = check_array(class_mass, ensure_2d=False, dtype=np.float64, input_name="class_mass")
     if shares.shape != prior.shape or shares.min() < 0 or not shares.sum() > 0:
         raise ValueError(
-            f"class_mass must be {len(prior)} non-negative numbers, one for each class and not all "
-            f"zero; got {class_mass!r}."
+            f"class_mass must be {len(prior)} non-negative numbers, one for each class, with a "
+            f"positive sum; got {class_mass!r}."
         )
     return shares / shares.sum()
 

@@ -26,6 +26,7 @@ from sklearn_sl.graph._interpolation import (
     solver_options,
     squeezed,
 )
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
 
 # No score of probabilities is worse than that of this one.
@@ -94,17 +95,17 @@ def check_grid(estimator):
     if estimator.graph_grid is None:
         return [{}]
     if estimator._precomputed:
-        raise ValueError('affinity="precomputed" has no parameters for graph_grid.')
+        raise ValueError("graph_grid must be None if affinity='precomputed'.")
     known = GraphBuilder().get_params().keys()
     points = list(ParameterGrid(estimator.graph_grid))
     unknown = sorted({name for point in points for name in point} - known)
     if unknown:
         raise ValueError(
-            f"graph_grid has {', '.join(unknown)}, but a GraphBuilder takes "
-            f"{', '.join(sorted(known))}."
+            f"graph_grid has unknown parameters: {', '.join(unknown)}. Valid are those of "
+            f"GraphBuilder: {', '.join(sorted(known))}."
         )
     if not points:
-        raise ValueError("graph_grid has no candidate.")
+        raise ValueError("graph_grid must have at least one candidate.")
     return points
 
 
@@ -112,10 +113,11 @@ def check_alphas(alphas):
     """Return the candidates for ``alpha`` as a list of numbers."""
     values = np.asarray(alphas, dtype=np.float64).ravel()
     if not len(values) or not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError(f"alphas must be non-negative finite numbers, got {alphas!r}.")
+        raise ValueError(f"alphas must be finite numbers >= 0; got {alphas!r}.")
     return values.tolist()
 
 
+@described
 class LaplacianInterpolationClassifierCV(
     EstimatorMixin,
     InterpolationClassifierMixin,
@@ -141,14 +143,7 @@ class LaplacianInterpolationClassifierCV(
     affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
         The graph, but for what ``graph_grid`` replaces.
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn".
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn".
+    {knn_parameters}
 
     scoring : {"neg_brier_score", "accuracy", "neg_log_loss"}, default="neg_brier_score"
         What is to be large: minus the mean squared distance of left-out distributions from the
@@ -168,12 +163,9 @@ class LaplacianInterpolationClassifierCV(
     max_iter : int, default=10000
         The most iterations.
 
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``; see
-        :class:`LaplacianInterpolationClassifier`.
+    {unlabelled}
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
@@ -192,26 +184,7 @@ class LaplacianInterpolationClassifierCV(
     loo_distributions_ : ndarray of shape (n_samples, n_classes)
         The distributions that labelled samples have without their labels; NaN for others.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The class of each training sample.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of labels at each training sample.
-
-    graph_ : csr_array of shape (n_vertices, n_vertices)
-        The chosen graph.
-
-    vertex_ : ndarray of shape (n_samples,)
-        The vertex of each training sample, -1 for samples of weight zero.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
-
-    component_without_label_ : ndarray of shape (n_samples,)
-        Whether a sample is in a connected component without a label.
+    {class_results}
 
     energy_, residual_, error_bound_ : float
         Certificates, as in :class:`LaplacianInterpolationClassifier`.
@@ -228,12 +201,7 @@ class LaplacianInterpolationClassifierCV(
     n_iter_ : int
         The number of iterations of the last solve.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -300,12 +268,7 @@ class LaplacianInterpolationClassifierCV(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without labels; a symmetric matrix of edge weights, of shape
-            (n_samples, n_samples), if the affinity is "precomputed".
-
-        y : array-like of shape (n_samples,)
-            The classes, and the mark of samples without a label.
+        {labelled_samples}
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: an integer weight is the same as repeated samples, a weight of zero the same
@@ -332,6 +295,7 @@ class LaplacianInterpolationClassifierCV(
         return float(mass @ rewards / mass.sum())
 
 
+@described
 class LaplacianInterpolationRegressorCV(
     EstimatorMixin,
     InterpolationRegressorMixin,
@@ -357,14 +321,7 @@ class LaplacianInterpolationRegressorCV(
     affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
         The graph, but for what ``graph_grid`` replaces.
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn".
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn".
+    {knn_parameters}
 
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error"}, \
             default="neg_mean_squared_error"
@@ -379,8 +336,7 @@ class LaplacianInterpolationRegressorCV(
     max_iter : int, default=10000
         The most iterations.
 
-    random_state : int, RandomState instance or None, default=None
-        The choice of vertices, for "consensus".
+    {consensus_seed}
 
     Attributes
     ----------
@@ -429,12 +385,7 @@ class LaplacianInterpolationRegressorCV(
     n_iter_ : int
         The number of iterations of the last solve.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------

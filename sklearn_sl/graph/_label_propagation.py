@@ -17,6 +17,7 @@ from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
 from sklearn_sl.kernels._base import flush, gram, row_blocks
 from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
@@ -60,8 +61,8 @@ class PropagationMixin:
         self.residual_, self.n_iter_ = found.residual, found.n_iter
         if not found.converged:
             warn(
-                f"max_iter={self.max_iter} was reached without convergence: the residual is "
-                f"{found.residual:.1e}, tol={self.tol:.1e}. Increase max_iter.",
+                f"The solver did not converge in max_iter={self.max_iter} iterations: the residual "
+                f"is {found.residual:.1e}, above tol={self.tol:.1e}. Increase max_iter or tol.",
                 ConvergenceWarning,
             )
         return self
@@ -75,9 +76,9 @@ class PropagationMixin:
         n_without = np.count_nonzero(self.component_without_label_)
         if n_without:
             warn(
-                f"{n_without} samples are tied to no label by affinities: they get the shares of "
-                "the classes among the labels (see component_without_label_). Decrease gamma or "
-                "increase n_neighbors to tie them.",
+                f"{n_without} samples are not connected to any labelled sample: their distribution "
+                "is that of the labels (see component_without_label_). Decrease gamma or increase "
+                "n_neighbors to connect them.",
                 UserWarning,
             )
 
@@ -88,7 +89,7 @@ class PropagationMixin:
         n = X.shape[0]
         check_memory(
             24 * n**2,
-            f"The matrix of the affinities of {n} samples, with its part and its factor,",
+            f"The affinity matrix of {n} samples, with its factor,",
             'use kernel="knn", or LaplacianInterpolationClassifier.',
         )
         if self.kernel == "rbf":
@@ -218,15 +219,15 @@ def check_affinities(weights, shape):
         stored = weights = np.array(weights, dtype=np.float64, order="C")
     if weights.shape != shape:
         raise ValueError(
-            f"The kernel must return a matrix of shape {shape}, one affinity for each pair of "
-            f"samples; got shape {weights.shape}."
+            f"kernel must return a matrix of shape {shape}, one affinity for each pair of samples; "
+            f"got shape {weights.shape}."
         )
     if not np.isfinite(stored).all():
-        raise ValueError("The kernel returned an affinity that is infinite or not a number.")
+        raise ValueError("kernel returned affinities that are infinite or NaN.")
     if stored.size and stored.min() < 0:
         raise ValueError(
-            "The kernel returned a negative affinity. Affinities are the weights of a random walk, "
-            "so they cannot be negative: use a kernel such as rbf_kernel, or clip its values at 0."
+            "kernel returned a negative affinity. Affinities must be >= 0: use a kernel such as "
+            "rbf_kernel, or clip its values at 0."
         )
     # Only ratios matter; sums must not overflow, and denormal numbers are slow.
     stored /= stored.max(initial=0) or 1
@@ -234,6 +235,7 @@ def check_affinities(weights, shape):
     return weights
 
 
+@described
 class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
     """Label propagation: the label at which a random walk over the samples ends.
 
@@ -299,12 +301,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     n_iter_ : int
         The steps taken, 1 for the direct solver.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -367,6 +364,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
         return self._keep(X, found)
 
 
+@described
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
     """Label spreading: a compromise between the labels and the neighbours.
 
@@ -438,12 +436,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     n_iter_ : int
         The steps taken, 1 for the direct solver.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------

@@ -10,6 +10,7 @@ from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph import _max_flow
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin
 
 # Arcs of one call: some 50 ms.
@@ -52,6 +53,7 @@ class MinimumCut:
     flow: sp.csr_array
 
 
+@described
 def minimum_cut(graph, source_set, sink_set):
     """Return a cut of the least weight between two sets of vertices.
 
@@ -65,8 +67,7 @@ def minimum_cut(graph, source_set, sink_set):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     source_set : array-like of int
         The vertices on one side.
@@ -109,7 +110,9 @@ def minimum_cut(graph, source_set, sink_set):
     sinks = _vertex_set(sink_set, W.shape[0], "sink_set")
     both = np.intersect1d(sources, sinks)
     if len(both):
-        raise ValueError(f"Vertex {both[0]} is in both source_set and sink_set.")
+        raise ValueError(
+            f"source_set and sink_set must be disjoint; both contain vertex {both[0]}."
+        )
     return _minimum_cut(Arcs(W), sources, sinks)
 
 
@@ -117,9 +120,9 @@ def _vertex_set(vertices, n_vertices, name):
     """Return the different vertices of a set, or say what is wrong."""
     vertices = np.asarray(vertices)
     if vertices.ndim != 1 or not len(vertices) or vertices.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be a list of at least one vertex, as whole numbers.")
+        raise ValueError(f"{name} must be a non-empty 1-D array of integers.")
     if vertices.min() < 0 or vertices.max() >= n_vertices:
-        raise ValueError(f"{name}: vertices are numbered from 0 to {n_vertices - 1}.")
+        raise ValueError(f"{name} must be vertices in [0, {n_vertices}).")
     return np.unique(vertices).astype(np.intp)
 
 
@@ -196,6 +199,7 @@ def _minimum_cut(arcs, sources, sinks):
 # ---------------------------------------------------------------- classification
 
 
+@described
 class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
     """Classification by the labelling of a graph that cuts the least weight.
 
@@ -226,23 +230,11 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
 
     Parameters
     ----------
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
+    {knn_parameters}
 
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
-
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
-        have labels.
+    {unlabelled}
 
     Attributes
     ----------
@@ -284,11 +276,7 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     ambiguous_ : ndarray of shape (n_samples,)
         The samples on which minimum cuts differ.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_seen}
 
     See Also
     --------
@@ -342,15 +330,9 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without a label; a graph of shape (n_samples, n_samples) if the
-            affinity is "precomputed".
+        {labelled_samples}
 
-        y : array-like of shape (n_samples,)
-            The labels; see ``unlabelled``.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample counts.
+        {sample_weight}
 
         Returns
         -------

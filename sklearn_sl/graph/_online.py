@@ -129,8 +129,8 @@ class Grounded(CheckedState):
             x[:, k] = found[:, 0]
             if not converged:
                 warn(
-                    "Conjugate gradients have not converged: the weights of the edges differ too "
-                    'much. Try solver="lu".',
+                    "Conjugate gradients did not converge: the edge weights of the graph differ "
+                    'too much. Use solver="lu".',
                     ConvergenceWarning,
                 )
         return x
@@ -569,8 +569,8 @@ class GraphOnlinePredictor(
         n_vertices = self.graph_.shape[0]
         if X.shape[1] != 1 or not np.all((X >= 0) & (X < n_vertices) & (X == np.floor(X))):
             raise ValueError(
-                f"X must be one column of vertices of the graph, whole numbers from 0 to "
-                f"{n_vertices - 1}; leave out the graph to have one made of the samples."
+                f"X must be one column of vertices of the graph, integers in [0, {n_vertices}). To "
+                "build the graph from samples, set graph=None."
             )
         return X.astype(np.intp)
 
@@ -678,8 +678,7 @@ class GraphOnlinePredictor(
         check_is_fitted(self)
         if not self._obeys_theorem():
             raise ValueError(
-                "The theorem is about two classes, and about vertices that have the same label in "
-                "all trials."
+                "The bound requires two classes, and the same label of a vertex in all trials."
             )
         return self._least_bound()
 

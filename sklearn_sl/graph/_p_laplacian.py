@@ -29,6 +29,7 @@ from sklearn_sl._sklearn import Interval, Progress, fit_context
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._network import Network
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._resistance import check_pairs
 from sklearn_sl.graph._vertices import GraphClassifierMixin
 
@@ -81,10 +82,10 @@ class PHarmonic:
         """Warn if the energy or the values are not within the tolerance."""
         if self.relative_gap > tol or self.moved**2 > tol:
             warn(
-                f"After {self.n_iter} linear systems the relative duality gap is "
-                f"{self.relative_gap:.2g}, and the last step moved a vertex by {self.moved:.2g}; "
-                f"tol={tol:g} asks for the first and the square of the second. Increase max_iter "
-                "or tol, or take a p that is nearer to 2.",
+                f"The solver did not converge in {self.n_iter} linear systems: the relative "
+                f"duality gap is {self.relative_gap:.2g} and the last step changed a value by "
+                f"{self.moved:.2g}, for tol={tol:g}. Increase max_iter or tol, or use a p closer "
+                "to 2.",
                 ConvergenceWarning,
             )
 
@@ -429,6 +430,7 @@ class Islands:
 # ---------------------------------------------------------------- resistances
 
 
+@described
 def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
     """Return the p-resistance between vertices.
 
@@ -443,8 +445,7 @@ def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     p : float
         The exponent, above 1.
@@ -482,11 +483,11 @@ def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
     """
     W = as_graph(graph)
     if not isinstance(p, Real) or not 1 < p < np.inf:
-        raise ValueError(f"p must be a finite number above 1, got {p!r}.")
+        raise ValueError(f"p must be a finite number > 1; got {p!r}.")
     if not isinstance(tol, Real) or not tol > 0:
-        raise ValueError(f"tol must be a number above 0, got {tol!r}.")
+        raise ValueError(f"tol must be a number > 0; got {tol!r}.")
     if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
+        raise ValueError(f"max_iter must be an integer >= 1; got {max_iter!r}.")
     pairs = check_pairs(pairs, W.shape[0]).T
     return np.array([_p_resistance(W, p, a, b, tol, max_iter) for a, b in pairs])
 
@@ -507,6 +508,7 @@ def _p_resistance(W, p, a, b, tol, max_iter):
 # ---------------------------------------------------------------- classification
 
 
+@described
 class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
     """Classification by the labelling of a graph with the least p-seminorm.
 
@@ -543,18 +545,9 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
         The exponent, above 1. From 1.01 to 100 the solutions are accurate; beyond, differences
         vanish in rounding errors.
 
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph: of nearest neighbours, given as a symmetric matrix ``X`` of edge weights, or made
-        by a :class:`GraphBuilder`, whose own parameters count then.
+    {affinity}
 
-    n_neighbors : int, default=10
-        The number of neighbours, for "knn".
-
-    weight : {"gaussian", "exponential", "binary"}, default="gaussian"
-        The weight of an edge, for "knn"; see :class:`GraphBuilder`.
-
-    scale : float, {"self-tuning", "median"}, default="self-tuning"
-        The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    {knn_parameters}
 
     tol : float, default=1e-6
         A fit ends when the duality gap is at most this part of the energy, and the last step moved
@@ -563,34 +556,11 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     max_iter : int, default=200
         The largest number of linear systems for a class.
 
-    unlabelled : label, None or "auto", default="auto"
-        What marks a sample without a label in ``y``. "auto" is -1, as in scikit-learn, unless the
-        only labels are -1 and 1, which are two classes then, with a warning. None: all samples
-        have labels.
+    {unlabelled}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The class of each training sample.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of labels at each training sample.
-
-    graph_ : csr_array of shape (n_vertices, n_vertices)
-        The graph. Its vertices are the distinct samples of non-zero weight.
-
-    vertex_ : ndarray of shape (n_samples,)
-        The vertex of each training sample, -1 for samples of weight zero.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
-
-    component_without_label_ : ndarray of shape (n_samples,)
-        Whether a sample is in a connected component without a label; these have the distribution
-        ``prior_``.
+    {class_results}
 
     energy_ : float
         ``P_p`` of the solution, or its sum over the classes if there are more than two.
@@ -604,11 +574,7 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     n_iter_ : int
         The number of linear systems that were solved, for all classes.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {features_seen}
 
     See Also
     --------
@@ -677,15 +643,9 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, with and without a label; a graph of shape (n_samples, n_samples) if the
-            affinity is "precomputed".
+        {labelled_samples}
 
-        y : array-like of shape (n_samples,)
-            The labels; see ``unlabelled``.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample counts.
+        {sample_weight}
 
         Returns
         -------

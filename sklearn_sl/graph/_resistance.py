@@ -13,6 +13,7 @@ from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list, find
 from sklearn_sl._laplacians._inverse import LOST, WIDTH, LaplacianInverse, settled_solution
 from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
+from sklearn_sl.graph._paragraphs import described
 
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
@@ -24,6 +25,7 @@ MOST_LOST = 20_000
 SOLVER_SHARE = 0.05
 
 
+@described
 def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
     """Return the effective resistance between vertices.
 
@@ -36,8 +38,7 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     pairs : {"edges", "all"} or array-like of shape (n_pairs, 2), default="edges"
         Which resistances: of the edges, of all pairs of vertices (an n x n matrix), or of these
@@ -102,9 +103,9 @@ def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, rand
     """
     W = as_graph(graph)
     if method not in ("auto", "exact", "sketch"):
-        raise ValueError(f"method must be 'auto', 'exact' or 'sketch', got {method!r}.")
+        raise ValueError(f"method must be 'auto', 'exact' or 'sketch'; got {method!r}.")
     if not isinstance(error, numbers.Real) or not 0 < error < 1:
-        raise ValueError(f"error must be a number in (0, 1), got {error!r}.")
+        raise ValueError(f"error must be a number in (0, 1); got {error!r}.")
     inverse = LaplacianInverse(W, direct=_is_direct(W, method))
     if isinstance(pairs, str) and pairs == "all":
         return _of_all(inverse, error, random_state)
@@ -122,8 +123,8 @@ def _is_direct(W, method):
     close = not W.nnz or W.data.max() / SPREAD <= W.data.min()
     if method == "sketch" and not close:
         raise ValueError(
-            "The weights of the graph differ by too many orders of magnitude for the iterations of "
-            "a sketch: use method='exact', or drop the lightest edges."
+            "The weights of the graph differ by too many orders of magnitude for method='sketch': "
+            "use method='exact', or remove the smallest weights."
         )
     return {"auto": None if close else True, "exact": True, "sketch": False}[method]
 
@@ -131,13 +132,15 @@ def _is_direct(W, method):
 def check_pairs(pairs, n_vertices):
     """Return the two columns of an array of pairs of vertices, or say what is wrong."""
     if isinstance(pairs, str):
-        raise ValueError(f"pairs must be 'edges', 'all' or pairs of vertices, got {pairs!r}.")
+        raise ValueError(
+            f"pairs must be 'edges', 'all' or an array of shape (n_pairs, 2); got {pairs!r}."
+        )
     pairs = check_array(pairs, dtype=None, ensure_min_samples=0, input_name="pairs")
     whole = pairs.dtype.kind in "iu" or (pairs.dtype.kind == "f" and np.all(pairs % 1 == 0))
     if pairs.shape[1] != 2 or not whole:
-        raise ValueError("pairs must be pairs of vertices: whole numbers in two columns.")
+        raise ValueError("pairs must be an integer array of shape (n_pairs, 2).")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n_vertices):
-        raise ValueError(f"Vertices are numbered from 0 to {n_vertices - 1}.")
+        raise ValueError(f"pairs must be vertices in [0, {n_vertices}).")
     return pairs.astype(np.intp).T
 
 
@@ -188,8 +191,8 @@ def _of_lost(inverse, rows, cols, values):
     if len(rows) <= max(MOST_LOST, 10 * inverse.n_vertices):
         return inverse.resistances_of_pairs(rows, cols)
     warn(
-        f"{len(rows)} of the resistances are wrong by rounding errors of the far larger ones of "
-        "their component: ask for the edges, or for fewer pairs.",
+        f"{len(rows)} resistances are inaccurate: rounding errors of much larger resistances in "
+        "the same component exceed them. Use pairs='edges', or fewer pairs.",
     )
     return np.maximum(values, 0)
 
@@ -285,6 +288,7 @@ def _projections(inverse, n_pairs, error, random_state):
         yield settled_solution(inverse.scaled, incidence @ Q, tol)
 
 
+@described
 def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
     """Return how long the random walk takes from one vertex to another and back, on average.
 
@@ -294,8 +298,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     pairs : {"edges", "all"} or array-like of shape (n_pairs, 2), default="edges"
         Which times, as in :func:`effective_resistance`.
@@ -343,6 +346,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
     return times * np.where(volume > 0, volume, 1)[first]
 
 
+@described
 def vertex_resistance(graph):
     """Return the sum of the resistances from each vertex to all vertices of its component.
 
@@ -352,8 +356,7 @@ def vertex_resistance(graph):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -376,13 +379,13 @@ def vertex_resistance(graph):
     return np.where(inverse.size > 1, np.maximum(inverse.size * own + trace, 0), 0.0)
 
 
+@described
 def kirchhoff_index(graph):
     """Return the sum of the resistances of all pairs of vertices, ``n`` times the trace of ``L^+``.
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -405,6 +408,7 @@ def kirchhoff_index(graph):
     return float(vertex_resistance(W).sum() / 2)
 
 
+@described
 def resistance_diameter(graph):
     """Return the largest resistance between two vertices, exactly.
 
@@ -416,8 +420,7 @@ def resistance_diameter(graph):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     Returns
     -------
@@ -453,6 +456,7 @@ def resistance_diameter(graph):
     return largest
 
 
+@described
 def resistance_cover(graph, diameter):
     """Return a cover of the vertices by sets with resistances of at most ``diameter`` in them.
 
@@ -465,8 +469,7 @@ def resistance_cover(graph, diameter):
 
     Parameters
     ----------
-    graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
-        Weights of the edges; see :func:`as_graph`.
+    {graph}
 
     diameter : float
         The largest resistance within a set, not negative.
@@ -492,7 +495,7 @@ def resistance_cover(graph, diameter):
     array([0, 0, 0, 1, 1, 1])
     """
     if not isinstance(diameter, numbers.Real) or not diameter >= 0:
-        raise ValueError(f"diameter must be a number >= 0, got {diameter!r}.")
+        raise ValueError(f"diameter must be a number >= 0; got {diameter!r}.")
     inverse = LaplacianInverse(as_graph(graph), direct=True)
     own = inverse.diagonal(np.arange(inverse.n_vertices))
     # What differs from the diameter by rounding only is within it.

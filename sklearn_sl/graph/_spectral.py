@@ -17,6 +17,7 @@ from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphMixin
 
 # Up to this order all eigenvectors are found at once; up to the smaller one by any solver.
@@ -327,6 +328,7 @@ def cut_and_ratio(W, size, second):
 # The estimator ---------------------------------------------------------------------
 
 
+@described
 class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator):
     r"""Splits a graph in two where few edges are cut, by the second eigenvector of its Laplacian.
 
@@ -421,12 +423,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     vertex_ : ndarray of shape (n_samples,)
         The vertex of each sample; -1 for a sample of weight zero.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`. Defined only when `X`
-        has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -513,8 +510,8 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
             pair = second_eigenpair(W, size, self.solver, self.max_iter, progress)
         if pair.residual > self.tol:
             warn(
-                f"The second eigenvector has a residual of {pair.residual:.1e}, above "
-                f'tol={self.tol:.1e}: increase max_iter, or use solver="lu".',
+                f"The second eigenvector did not converge: its residual is {pair.residual:.1e}, "
+                f'above tol={self.tol:.1e}. Increase max_iter, or use solver="lu".',
                 ConvergenceWarning,
             )
         self.residual_, self.n_iter_ = pair.residual, pair.n_iter

@@ -28,6 +28,7 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
 from sklearn_sl.graph._edges import WEIGHTS
+from sklearn_sl.graph._paragraphs import described
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -113,8 +114,7 @@ def scaled_by_mass(W, mass):
         data = W.data * np.repeat(mass, np.diff(W.indptr)) * mass[W.indices]
     if not (np.isfinite(data).all() and data.all()):
         raise ValueError(
-            "The edges between samples of these weights overflow or vanish: divide sample_weight "
-            "by its mean."
+            "sample_weight makes the edge weights overflow or underflow: divide it by its mean."
         )
     return sp.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
@@ -153,8 +153,8 @@ def label_codes(y, unlabelled):
     check_classification_targets(labels)
     if marked.all():
         raise ValueError(
-            "All samples are unlabelled: at least one label is needed, another value than "
-            f"{-1 if _is_auto(unlabelled) else unlabelled!r}."
+            "All samples in y are unlabelled, marked by "
+            f"{-1 if _is_auto(unlabelled) else unlabelled!r}: at least one label is required."
         )
     classes, found = np.unique(labels, return_inverse=True)
     codes = np.full(len(y), -1, dtype=np.intp)
@@ -166,8 +166,8 @@ def check_known(y):
     """Raise if a label is None, or a missing value of pandas: these cannot be compared."""
     if y.dtype.kind == "O" and any(not isinstance(label, Real) for label in missing_labels(y)):
         raise ValueError(
-            "y holds None or missing values, which are no labels: replace them by the mark of "
-            "samples without a label, such as y.fillna(-1)."
+            "y contains missing labels (None or NA): to mark samples as unlabelled, replace them "
+            "by the value of unlabelled, for example y.fillna(-1)."
         )
 
 
@@ -183,9 +183,9 @@ def warn_of_text_mark(y):
     texts = _texts(y)
     if "-1" in texts and not texts <= {"-1", "1", "+1"}:
         warn(
-            'y holds the text "-1", which is a class as any other. If it is to mark samples '
-            "without a label, it must be the number -1, which an array of text makes text of: pass "
-            "y as an array of dtype=object.",
+            'y contains the string "-1", which is treated as a class. To mark samples as '
+            "unlabelled, use the number -1 in an array of dtype=object (arrays of strings convert "
+            "numbers to strings).",
         )
 
 
@@ -203,9 +203,9 @@ def _marked(y, unlabelled):
         warn_of_text_mark(y)
     elif not isinstance(mark, str | bytes) and str(mark) in _texts(y):
         raise ValueError(
-            f"y holds the text {str(mark)!r}, but unlabelled={mark!r} is a number, which marks no "
-            "text: an array of text makes text of numbers. Pass y as an array of dtype=object, or "
-            f"set unlabelled={str(mark)!r}."
+            f"y contains the string {str(mark)!r}, but unlabelled={mark!r} is a number and matches "
+            "no string (arrays of strings convert numbers to strings). Use an array of "
+            f"dtype=object, or set unlabelled={str(mark)!r}."
         )
     if (y.dtype.kind in "US") != isinstance(mark, str | bytes) and y.dtype.kind != "O":
         return nothing
@@ -214,8 +214,8 @@ def _marked(y, unlabelled):
     marked = np.asarray(y == mark, dtype=bool)
     if _is_auto(unlabelled) and marked.any() and np.all(y[~marked] == 1) and not marked.all():
         warn(
-            "The only labels are -1 and 1, which are taken as two classes. If -1 marks samples "
-            "without a label here, set unlabelled=-1; if it is a class, unlabelled=None.",
+            "The only labels are -1 and 1, which are treated as two classes. If -1 marks "
+            "unlabelled samples, set unlabelled=-1; if it is a class, set unlabelled=None.",
         )
         return nothing
     return marked
@@ -355,6 +355,7 @@ def _divided_by_largest(weights):
     return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
 
 
+@described
 class GraphClassifierMixin(GraphMixin):
     """Classes at the vertices of a graph: distributions of labels, also at new samples."""
 
@@ -402,9 +403,7 @@ class GraphClassifierMixin(GraphMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------
@@ -418,9 +417,7 @@ class GraphClassifierMixin(GraphMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; weights between samples and training vertices, of shape
-            (n_samples, n_training_samples), if the affinity is "precomputed".
+        {queries}
 
         Returns
         -------
@@ -447,8 +444,8 @@ def flag_unreached(vertices):
         n_components = len(np.unique(vertices.component[~vertices.reached]))
         warn(
             f"{n_components} connected component(s) of the graph, with {unreached.sum()} of "
-            f"{len(unreached)} samples, have no label: they get the mean of all labels (see "
-            "component_without_label_). More neighbours, or a graph with a spanning tree, such as "
-            'GraphBuilder(("knn", "mst")), would connect them.',
+            f"{len(unreached)} samples, have no label: these samples get the mean of all labels "
+            "(see component_without_label_). To connect them, increase n_neighbors or use a graph "
+            'with a spanning tree, such as GraphBuilder(("knn", "mst")).',
         )
     return unreached

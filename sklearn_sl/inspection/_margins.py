@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import check_sample_weight
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 COLOURS = ["#3f90da", "#ffa90e", "#bd1f01", "#832db6", "#94a4a2", "#a96b59"]
 BOUNDARY = {"color": "0.35", "linewidth": 1.0, "linestyle": "dotted"}
 
 
+@described
 class MarginDisplay:
     """The margins of a boosted vote: which share of the samples has at most which margin.
 
@@ -34,11 +35,7 @@ class MarginDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     lines_ : list of matplotlib Line2D
         The distributions.
@@ -96,8 +93,7 @@ class MarginDisplay:
             Numbers of rounds; a line is drawn for the votes after each of them, for which ``X`` and
             ``y`` are needed. None stands for all rounds.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -107,19 +103,19 @@ class MarginDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "margin_cdf"):
             raise ValueError(
-                "MarginDisplay needs an AdaBoostClassifier of sklearn_sl.ensemble; "
-                f"{type(estimator).__name__} has no margin_cdf."
+                "MarginDisplay requires a fitted estimator of the class AdaBoostClassifier of "
+                f"sklearn_sl.ensemble; got {type(estimator).__name__}, which has no margin_cdf."
             )
         last = len(estimator.estimators_)
         if X is None:
             if y is not None or sample_weight is not None or rounds is not None:
-                raise ValueError("y, sample_weight and rounds need the samples X too.")
+                raise ValueError("y, sample_weight and rounds require X.")
             margins = np.unique(estimator.margins_[~np.isnan(estimator.margins_)])
             name = name_of(last)
             display = cls(margins={name: margins}, shares={name: estimator.margin_cdf(margins)})
             return display.plot(ax=ax)
         if y is None:
-            raise ValueError("X needs the classes y too.")
+            raise ValueError("y is required if X is given.")
         after = {
             name_of(n_rounds): margins_after(estimator, n_rounds, X, y)
             for n_rounds in check_rounds(rounds, last)
@@ -138,8 +134,7 @@ class MarginDisplay:
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -158,8 +153,7 @@ class MarginDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -199,13 +193,10 @@ def check_rounds(rounds, last):
         return [last]
     rounds = [rounds] if isinstance(rounds, Integral) else list(rounds)
     if not rounds:
-        raise ValueError("rounds must have at least one number.")
+        raise ValueError("rounds must not be empty.")
     for number in rounds:
         if not isinstance(number, Integral) or not 1 <= number <= last:
-            raise ValueError(
-                f"rounds must be integers from 1 to {last}, the rounds that there were; "
-                f"got {number!r}."
-            )
+            raise ValueError(f"rounds must be integers in [1, {last}]; got {number!r}.")
     return rounds
 
 
@@ -221,12 +212,14 @@ def distribution(margins, sample_weight):
     """Return the distinct margins and the share of the weight of at most each of them."""
     margins = np.asarray(margins, dtype=np.float64)
     if margins.ndim != 1 or not len(margins):
-        raise ValueError(f"margins must have one dimension, got an array of {margins.shape}.")
+        raise ValueError(f"margins must be a non-empty 1-D array; got shape {margins.shape}.")
     weight = check_sample_weight(sample_weight, margins, dtype=np.float64)
     weight = np.ones(len(margins)) if weight is None else weight
     known = ~np.isnan(margins) & (weight > 0)
     if not known.any():
-        raise ValueError("No sample with a positive weight has a margin.")
+        raise ValueError(
+            "margins must have a number, not NaN, for at least one sample of positive weight."
+        )
     distinct, place = np.unique(margins[known], return_inverse=True)
     below = np.cumsum(np.bincount(place, weight[known], len(distinct)))
     return distinct, below / below[-1]

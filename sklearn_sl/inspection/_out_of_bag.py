@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 CURVE = {"color": "#3f90da", "linewidth": 1.4}
 BAND = {"color": "#3f90da", "alpha": 0.25, "linewidth": 0}
@@ -13,6 +13,7 @@ CHOSEN = {"color": "#bd1f01", "marker": "o", "markersize": 9, "markerfacecolor":
 LIMIT = {"color": "#832db6", "linewidth": 1.0, "linestyle": "dotted"}
 
 
+@described
 class OutOfBagDisplay:
     """The out-of-bag loss of the first members of an ensemble, for each number of them.
 
@@ -39,11 +40,7 @@ class OutOfBagDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     line_ : matplotlib Line2D
         The losses.
@@ -92,8 +89,7 @@ class OutOfBagDisplay:
         estimator : estimator
             A bagging or a forest of :mod:`sklearn_sl.ensemble` that was fitted with ``oob_score``.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -103,8 +99,8 @@ class OutOfBagDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "oob_curve_"):
             raise ValueError(
-                "OutOfBagDisplay needs a bagging or a forest of sklearn_sl.ensemble that was "
-                f"fitted with oob_score; this {type(estimator).__name__} has no oob_curve_."
+                "OutOfBagDisplay requires a bagging estimator or forest of sklearn_sl.ensemble, "
+                f"fitted with oob_score; got {type(estimator).__name__}, which has no oob_curve_."
             )
         curve = estimator.oob_curve_
         display = cls(
@@ -122,8 +118,7 @@ class OutOfBagDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------

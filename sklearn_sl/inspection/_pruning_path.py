@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 CROSS_VALIDATED = {"color": "#3f90da", "linewidth": 1.4, "marker": "o", "markersize": 3.5}
 TRAINING = {"color": "#94a4a2", "linewidth": 1.4, "linestyle": "dashed"}
@@ -11,6 +11,7 @@ CHOSEN = {"color": "#bd1f01", "marker": "o", "markersize": 9, "markerfacecolor":
 LIMIT = {"color": "#832db6", "linewidth": 1.0, "linestyle": "dotted"}
 
 
+@described
 class PruningPathDisplay:
     """The errors of all subtrees of a tree, as ``plotcp`` of rpart shows them.
 
@@ -42,11 +43,7 @@ class PruningPathDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     training_line_ : matplotlib Line2D
         The errors on the training set.
@@ -102,8 +99,7 @@ class PruningPathDisplay:
         x : {"leaves", "alpha"}, default="leaves"
             What the horizontal axis shows.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -113,8 +109,8 @@ class PruningPathDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "ccp_path_"):
             raise ValueError(
-                "PruningPathDisplay needs a tree of sklearn_sl.tree; "
-                f"{type(estimator).__name__} has no ccp_path_."
+                "PruningPathDisplay requires a tree of sklearn_sl.tree; "
+                f"got {type(estimator).__name__}, which has no ccp_path_."
             )
         path = estimator.ccp_path_
         arrays = {"n_leaves": path.n_leaves, "alphas": path.alphas}
@@ -135,8 +131,7 @@ class PruningPathDisplay:
         x : {"leaves", "alpha"}, default="leaves"
             What the horizontal axis shows.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -144,7 +139,7 @@ class PruningPathDisplay:
             The display itself.
         """
         if x not in ("leaves", "alpha"):
-            raise ValueError(f'x must be "leaves" or "alpha", got {x!r}.')
+            raise ValueError(f'x must be "leaves" or "alpha"; got {x!r}.')
         if ax is None:
             _, ax = pyplot(type(self).__name__).subplots()
         self.ax_, self.figure_ = ax, ax.figure

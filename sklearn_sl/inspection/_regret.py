@@ -3,13 +3,14 @@
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 REGRET = {"color": "#3f90da", "linewidth": 1.4}
 BOUND = {"color": "#bd1f01", "linewidth": 1.2, "linestyle": "dashed"}
 ZERO = {"color": "#94a4a2", "linewidth": 0.8}
 
 
+@described
 class RegretDisplay:
     """The regret of a learner after each trial, beside the bound on it.
 
@@ -31,11 +32,7 @@ class RegretDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     line_ : matplotlib Line2D
         The regret.
@@ -85,8 +82,7 @@ class RegretDisplay:
         name : str, default=None
             The name of the learner in the legend.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -97,13 +93,13 @@ class RegretDisplay:
         others = np.asarray(comparator_losses, dtype=np.float64)
         if losses.ndim != 1 or others.ndim > 2 or (others.ndim and len(others) != len(losses)):
             raise ValueError(
-                "losses and comparator_losses must be of as many trials: "
+                "losses and comparator_losses must have the same number of trials; got shapes "
                 f"{losses.shape} and {np.shape(comparator_losses)}."
             )
         if not (np.isfinite(losses).all() and np.isfinite(others[~np.isnan(others)]).all()):
             raise ValueError(
-                "losses must be finite, and comparator_losses finite, or NaN where a comparator "
-                "sleeps."
+                "losses must be finite, and comparator_losses finite or, where a comparator is "
+                "unavailable, NaN."
             )
         columns = others if others.ndim == 2 else others.reshape(-1, 1)
         # While a comparator sleeps, there is no regret.
@@ -111,7 +107,9 @@ class RegretDisplay:
         others = columns[:, columns.sum(axis=0).argmin()]
         bound = None if bound is None else np.asarray(bound, dtype=np.float64)
         if bound is not None and bound.ndim and bound.shape != losses.shape:
-            raise ValueError(f"bound must be a number or {len(losses)} numbers: {bound.shape}.")
+            raise ValueError(
+                f"bound must be a number or have the shape ({len(losses)},); got {bound.shape}."
+            )
         return cls(regret=np.cumsum(losses - others), bound=bound, name=name).plot(ax=ax)
 
     @classmethod
@@ -136,8 +134,7 @@ class RegretDisplay:
         name : str, default=None
             The name in the legend; None is that of the class.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------
@@ -146,8 +143,8 @@ class RegretDisplay:
         """
         if not hasattr(estimator, "expert_loss_matrix"):
             raise ValueError(
-                "RegretDisplay.from_estimator needs a learner with experts; this "
-                f"{type(estimator).__name__} has none. See RegretDisplay.from_losses."
+                "RegretDisplay.from_estimator requires a learner with experts; got "
+                f"{type(estimator).__name__}. Use RegretDisplay.from_losses."
             )
         model = clone(estimator)
         losses = model._fit_and_hear(X, y)
@@ -164,8 +161,7 @@ class RegretDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         Returns
         -------

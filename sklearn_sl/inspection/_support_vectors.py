@@ -8,7 +8,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from sklearn_sl.inspection._pyplot import pyplot
+from sklearn_sl.inspection._pyplot import described, pyplot
 
 # The colours of up to ten classes, chosen by M. Petroff to be told apart by everyone.
 COLORS = (
@@ -34,6 +34,7 @@ VIOLATING = {"s": 55, "linewidths": 0.9, "edgecolors": "0.25", "marker": "s", "z
 LINES = {"colors": "black", "linewidths": 1.2, "zorder": 1.5}
 
 
+@described
 class SupportVectorDisplay:
     """A picture of a support vector machine: regions, margins and support vectors.
 
@@ -79,11 +80,7 @@ class SupportVectorDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes.
-
-    figure_ : matplotlib Figure
-        The figure.
+    {axes}
 
     surface_ : matplotlib ContourSet, or collection for the tube of a regression
         The coloured regions.
@@ -175,8 +172,7 @@ class SupportVectorDisplay:
         eps : float, default=0.1
             The space around the samples, in units of their range.
 
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         colors : list of matplotlib colors, default=None
             The colour of each class, or that of a regression.
@@ -217,8 +213,7 @@ class SupportVectorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to plot on; None makes a new figure.
+        {ax}
 
         colors : list of matplotlib colors, default=None
             The colour of each class, or that of a regression.
@@ -321,16 +316,15 @@ def _check_features(X, n_features, machine):
     """Return the samples as a matrix of one or two columns."""
     if not hasattr(machine, "support_"):
         raise ValueError(
-            f"SupportVectorDisplay needs a support vector machine; {type(machine).__name__} has "
-            "no support_."
+            "SupportVectorDisplay requires a support vector machine; got "
+            f"{type(machine).__name__}, which has no support_."
         )
     features = check_array(X, dtype=np.float64, input_name="X")
     if features.shape[1] != n_features or getattr(machine, "kernel", "") == "precomputed":
-        wanted = "one feature" if n_features == 1 else "two features"
         raise ValueError(
-            f"SupportVectorDisplay needs X with exactly {wanted} for this model and a kernel "
-            f"other than 'precomputed'; got {features.shape[1]} and kernel="
-            f"{getattr(machine, 'kernel', None)!r}."
+            "SupportVectorDisplay needs exactly "
+            f"{'one feature' if n_features == 1 else 'two features'} and a kernel of features; got "
+            f"{features.shape[1]} and kernel={getattr(machine, 'kernel', None)!r}."
         )
     return features
 
@@ -345,7 +339,7 @@ def _check_training_set(machine, X):
     vectors = machine.support_vectors_
     if not inside or not np.allclose(X[support], np.asarray(vectors), rtol=1e-5, atol=1e-8):
         raise ValueError(
-            "X must be the training set, in its order: its rows `support_` are not the support "
+            "X must be the training set, in the same order: X[support_] differs from the support "
             "vectors of the estimator."
         )
 
@@ -357,7 +351,7 @@ def _encode(machine, y, regression):
         return y.astype(np.float64), None
     classes = machine.classes_
     if not np.isin(y, classes).all():
-        raise ValueError("y has labels that the estimator has not been fitted on.")
+        raise ValueError("y contains labels that were not seen in fit.")
     return np.searchsorted(classes, y), classes
 
 

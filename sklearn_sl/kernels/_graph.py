@@ -37,8 +37,8 @@ class VertexKernel(StructuredKernel):
         whole = np.all((vertices >= 0) & (vertices < n) & (vertices == np.floor(vertices)))
         if numbers.size != len(numbers) or not whole:
             raise ValueError(
-                f"{type(self).__name__} compares vertices of a graph: one column of whole numbers "
-                f"between 0 and {n - 1}."
+                f"X of {type(self).__name__} must be one column of vertices of the graph, integers "
+                f"in [0, {n})."
             )
         return Positions(vertices)
 
@@ -339,8 +339,8 @@ def _series(h):
     n_terms = 9 * np.sqrt(h) + 60
     if n_terms > MOST_TERMS:
         raise ValueError(
-            "DiffusionKernel: t is too large for the weights of the graph, which has spread its "
-            "heat evenly long before that; choose a smaller t, or LaplacianKernel."
+            "DiffusionKernel: t is too large for the weights of the graph: the kernel is "
+            "numerically constant. Decrease t, or use LaplacianKernel."
         )
     terms = ive(np.arange(int(n_terms)), h)
     terms = terms[: np.flatnonzero(terms > 1e-18)[-1] + 1]

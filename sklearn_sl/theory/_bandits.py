@@ -201,7 +201,7 @@ def ucb1_bound(n_rounds, gaps=None, n_arms=None):
         gaps = gaps[gaps > 0]
         return float(np.sum(8 * log / gaps) + each * gaps.sum())
     if n_arms is None:
-        raise ValueError("ucb1_bound needs the gaps, or the number of arms.")
+        raise ValueError("ucb1_bound needs either gaps or n_arms.")
     others = whole("n_arms", n_arms, low=1) - 1
     return float(2 * np.sqrt(8 * n_rounds * others * log) + each * others)
 

@@ -64,13 +64,15 @@ class BiasVariance:
         noise = real("noise", self.noise, 0.0)
         if predictions.ndim < 2 or f.shape != predictions.shape[1:]:
             raise ValueError(
-                f"f is of shape {f.shape}, but the predictions after each training set are of "
-                f"shape {predictions.shape[1:]}."
+                f"f must have the shape {predictions.shape[1:]} of the predictions of one training "
+                f"set; got {f.shape}."
             )
         if len(predictions) < 3:
-            raise ValueError(f"There must be at least 3 repeats, not {len(predictions)}.")
+            raise ValueError(f"predictions must have at least 3 repeats; got {len(predictions)}.")
         if noise.ndim and noise.shape != f.shape:
-            raise ValueError(f"noise is of shape {noise.shape}, but f of shape {f.shape}.")
+            raise ValueError(
+                f"noise must be a number or have the shape {f.shape} of f; got {noise.shape}."
+            )
         noise = np.broadcast_to(noise, f.shape)
         for name, value in {"predictions": predictions, "f": f, "noise": noise}.items():
             object.__setattr__(self, name, value)
@@ -203,9 +205,9 @@ def bias_variance(
     25 {'noise': 0.25, 'squared_bias': 0.14, 'variance': 0.02, 'total': 0.41}
     """
     if not (isinstance(n_repeats, int | np.integer) and n_repeats >= 3):
-        raise ValueError(f"n_repeats must be a whole number, at least 3: {n_repeats!r}.")
+        raise ValueError(f"n_repeats must be an integer >= 3; got {n_repeats!r}.")
     if not callable(draw):
-        raise ValueError(f"draw must be a function of a random generator: {draw!r}.")
+        raise ValueError(f"draw must be a function of a random generator; got {draw!r}.")
     entropy = check_random_state(random_state).randint(2**31, size=4, dtype=np.int64)
     seeds = np.random.SeedSequence(entropy.tolist()).spawn(n_repeats)
     predictions = Parallel(n_jobs=n_jobs)(

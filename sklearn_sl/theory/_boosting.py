@@ -107,7 +107,9 @@ def adaboost_bound(errors, alphas=None):
     else:
         alphas = vector("alphas", alphas, -np.inf, np.inf)
         if alphas.shape != errors.shape:
-            raise ValueError(f"There are {len(errors)} errors, but {len(alphas)} alphas.")
+            raise ValueError(
+                f"alphas must have one value for each of {len(errors)} errors; got {len(alphas)}."
+            )
         normalisers = _share_times_exp(errors, alphas) + _share_times_exp(1 - errors, -alphas)
         exponents = alphas * (alphas / 2 - 2 * gammas)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -135,7 +135,7 @@ def crowd_bound(n_members, gamma):
 def _odd(n_members):
     number = whole("n_members", n_members, low=1)
     if not np.all(number % 2 == 1):
-        raise ValueError(f"n_members must be odd, or a vote can be a tie: {n_members!r}.")
+        raise ValueError(f"n_members must be odd, so that no vote is a tie; got {n_members!r}.")
     return number
 
 
@@ -176,7 +176,7 @@ def chernoff_lower_tail(mu, k):
     """
     mu, k = real("mu", mu), real("k", k)
     if not np.all((0 <= k) & (k <= mu)):
-        raise ValueError(f"k must lie between 0 and the mean mu: k = {k}, mu = {mu}.")
+        raise ValueError(f"k must be in [0, mu={mu}]; got {k}.")
     # A sum of mean zero is zero: then mu = k = 0, and the bound is one.
     return np.exp(-((mu - k) ** 2) / (2 * np.where(mu > 0, mu, 1.0)))
 

@@ -15,15 +15,18 @@ def real(name, value, low=-LARGEST, high=LARGEST):
         number = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must be a number or an array of numbers: {short(value)}."
+            f"{name} must be a number or an array of numbers; got {short(value)}."
         ) from error
     except OverflowError as error:  # an integer of Python has no largest one
         raise ValueError(
-            f"{name} exceeds the range of floating point numbers: {short(value)}."
+            f"{name} must be within the range of float64; got {short(value)}."
         ) from error
     if not np.all((low <= number) & (number <= high)):
-        span = "be finite" if low == -LARGEST else f"lie between {low:g} and {high:g}"
-        raise ValueError(f"{name} must {span}: {short(value)}.")
+        if high < LARGEST:
+            span = f"in [{low:g}, {high:g}]"
+        else:
+            span = "finite" if low == -LARGEST else f"finite and >= {low:g}"
+        raise ValueError(f"{name} must be {span}; got {short(value)}.")
     return number
 
 
@@ -31,7 +34,7 @@ def positive(name, value):
     """Return ``value`` as float64, or raise a ValueError unless all of it is positive."""
     number = real(name, value)
     if not np.all(number > 0):
-        raise ValueError(f"{name} must be positive: {short(value)}.")
+        raise ValueError(f"{name} must be > 0; got {short(value)}.")
     return number
 
 
@@ -39,7 +42,7 @@ def whole(name, value, low):
     """Return ``value`` as float64, or raise a ValueError unless all of it is whole and >= low."""
     number = real(name, value)
     if not np.all((number >= low) & (number == np.floor(number))):
-        raise ValueError(f"{name} must be a whole number, at least {low}: {short(value)}.")
+        raise ValueError(f"{name} must be an integer >= {low}; got {short(value)}.")
     return number
 
 
@@ -51,7 +54,7 @@ def log2_count(name, value):
     # Integers of Python that no other type holds.
     for count in counts.ravel():
         if not (isinstance(count, Integral) and count >= 1):
-            raise ValueError(f"{name} must be a whole number, at least 1: {short(value)}.")
+            raise ValueError(f"{name} must be an integer >= 1; got {short(value)}.")
     return np.array([math.log2(count) for count in counts.ravel()]).reshape(counts.shape)[()]
 
 
@@ -66,5 +69,5 @@ def vector(name, value, low=-LARGEST, high=LARGEST):
     """Return ``value`` as a float64 vector with some entries, all of them in [low, high]."""
     numbers = real(name, value, low, high)
     if numbers.ndim != 1 or not numbers.size:
-        raise ValueError(f"{name} must be a list of numbers, not of shape {numbers.shape}.")
+        raise ValueError(f"{name} must be a non-empty 1-D array; got shape {numbers.shape}.")
     return numbers

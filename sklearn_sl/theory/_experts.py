@@ -67,7 +67,7 @@ def weighted_majority_bound(best_mistakes, n_experts, beta=1 / np.e, randomized=
     mistakes = real("best_mistakes", best_mistakes, low=0)
     log_n, beta = log_count("n_experts", n_experts), real("beta", beta, low=0)
     if np.any(beta >= 1):
-        raise ValueError(f"beta must be below one: {beta}.")
+        raise ValueError(f"beta must be < 1; got {beta}.")
     cost = -xlogy(mistakes, beta) + log_n
     return cost / (1 - beta if randomized else log_fall(1 - beta))
 
@@ -153,18 +153,20 @@ def weighted_average_bound(n_experts, loss="square", prediction="average", eta=N
     2.3
     """
     if loss not in RATES:
-        raise ValueError(f"loss must be one of {sorted(RATES)}, not {loss!r}.")
+        raise ValueError(f"loss must be one of {sorted(RATES)}; got {loss!r}.")
     if prediction not in RATES[loss]:
-        raise ValueError(f'prediction must be "average" or "vovk", not {prediction!r}.')
+        raise ValueError(f'prediction must be "average" or "vovk"; got {prediction!r}.')
     log_n, most = log_count("n_experts", n_experts), RATES[loss][prediction]
     eta = positive("eta", most if eta is None else eta)
     if np.any(eta > most):
-        raise ValueError(f"There is no such bound for eta above {most:g}: {eta}.")
+        raise ValueError(f"eta must be <= {most:g} for this bound; got {eta}.")
     if prior is None:
         return log_n / eta
     prior = vector("prior", prior, 0.0, 1.0)
     if prior.shape != (n_experts,) or not np.isclose(prior.sum(), 1):
-        raise ValueError("prior must have a weight for each expert, and these must sum to one.")
+        raise ValueError(
+            "prior must have one weight for each expert, and its weights must sum to one."
+        )
     with np.errstate(divide="ignore"):
         return -np.log(prior) / eta
 
@@ -229,7 +231,7 @@ def hedge_bound(n_trials, n_experts, eta=None, scale=1.0, squares=None):
     scale = positive("scale", scale)
     if isinstance(eta, str):
         if eta != "doubling":
-            raise ValueError(f'eta must be a number, None or "doubling", not {eta!r}.')
+            raise ValueError(f'eta must be a number, None or "doubling"; got {eta!r}.')
         return scale * _doubling_bound(m, n)
     if eta is None:
         if squares is None:
@@ -307,7 +309,7 @@ def adahedge_bound(n_trials, n_experts, best_loss=None, scale=1.0):
     scale = positive("scale", scale)
     loss = real("best_loss", m * scale / 2 if best_loss is None else best_loss, low=0)
     if np.any(loss > m * scale):
-        raise ValueError("best_loss must not exceed the number of trials times scale.")
+        raise ValueError("best_loss must be <= scale times the number of trials.")
     share = np.divide(loss, m * scale, out=np.zeros(np.broadcast(loss, m).shape), where=m > 0)
     spread = scale * loss * (1 - share) * np.log(n)
     return 2 * np.sqrt(spread) + scale * (16 / 3 * np.log(n) + 2)
@@ -378,7 +380,9 @@ def fixed_share_bound(n_trials, n_experts, n_shifts, alpha=None, c=1.0, simple=F
     best = np.divide(k, T - 1, out=np.zeros(np.broadcast(k, T).shape), where=T > 1)
     if simple:
         if alpha is not None:
-            raise ValueError("The simple bound is that of the best alpha.")
+            raise ValueError(
+                "alpha must be None if simple=True: the simple bound is that of the best alpha."
+            )
         return positive("c", c) * (others + k - xlogy(k, best))
     alpha = best if alpha is None else real("alpha", alpha, low=0, high=1)
     stays = T - 1 - k
@@ -389,9 +393,9 @@ def _shift_sizes(n_trials, n_experts, n_shifts):
     T, n = whole("n_trials", n_trials, low=1), whole("n_experts", n_experts, low=1)
     k = whole("n_shifts", n_shifts, low=0)
     if np.any(k >= T):
-        raise ValueError("There must be fewer shifts than trials.")
+        raise ValueError("n_shifts must be < n_trials.")
     if np.any((k > 0) & (n == 1)):
-        raise ValueError("A single expert cannot shift.")
+        raise ValueError("n_shifts must be 0 if n_experts=1.")
     return T, n, k
 
 
@@ -446,7 +450,7 @@ def variable_share_bound(best_loss, n_experts, n_shifts, alpha, c=1.0):
     loss, k = real("best_loss", best_loss, low=0), whole("n_shifts", n_shifts, low=0)
     n, alpha = whole("n_experts", n_experts, low=1), real("alpha", alpha, low=0, high=1)
     if np.any((k > 0) & (n == 1)):
-        raise ValueError("A single expert cannot shift.")
+        raise ValueError("n_shifts must be 0 if n_experts=1.")
     kept = -xlog1py(loss + k, -alpha)
     c = positive("c", c)
     return loss + k + c * (kept + np.log(n) + xlogy(k, n - 1) - xlogy(k, alpha))

@@ -281,10 +281,10 @@ def disjunction_majority_bound(n_variables, n_literals, best_mistakes=0, beta=1 
     """
     n, k = whole("n_variables", n_variables, low=1), whole("n_literals", n_literals, low=1)
     if np.any(k > n):
-        raise ValueError(f"n_literals must be at most n_variables: {n_literals!r}.")
+        raise ValueError(f"n_literals must be <= n_variables={n_variables!r}; got {n_literals!r}.")
     best, beta = whole("best_mistakes", best_mistakes, low=0), real("beta", beta, 0, 1)
     if np.any((beta == 0) | (beta == 1)):
-        raise ValueError("beta must be above 0 and below 1.")
+        raise ValueError("beta must be in (0, 1).")
     return (best * np.log(1 / beta) + k * np.log(n * np.e / k)) / log_fall(1 - beta)
 
 

@@ -60,7 +60,7 @@ def graph_cover_bound(n_sets, resistance, seminorm, p=2.0):
     n_sets, rho = whole("n_sets", n_sets, low=0), real("resistance", resistance, low=0)
     seminorm, p = real("seminorm", seminorm, low=0), real("p", p, low=1, high=2)
     if np.any(p == 1):
-        raise ValueError("p must be above 1.")
+        raise ValueError("p must be in (1, 2]; got 1.")
     return n_sets + (rho * seminorm) ** (2 / p) / (p - 1)
 
 

@@ -305,9 +305,12 @@ def factor_dimension(P, Q, row_matrix=None, col_matrix=None):
     factors = [real("P", P), real("Q", Q)]
     for name, factor in zip("PQ", factors, strict=True):
         if factor.ndim != 2 or not np.allclose(np.einsum("ij,ij->i", factor, factor), 1):
-            raise ValueError(f"{name} must be a matrix whose rows have the norm one.")
+            raise ValueError(f"{name} must be a matrix whose rows have norm 1.")
     if factors[0].shape[1] != factors[1].shape[1]:
-        raise ValueError("P and Q must have as many columns as one another.")
+        raise ValueError(
+            f"P and Q must have the same number of columns; got {factors[0].shape[1]} and "
+            f"{factors[1].shape[1]}."
+        )
     return float(
         sum(
             len(factor)
@@ -322,15 +325,17 @@ def _one_hot(name, labels, matrix_name, matrix):
     """Return clusters as columns of zeros and ones, and the matrix that belongs to them."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or not labels.size:
-        raise ValueError(f"{name} must be a list of clusters, not of shape {labels.shape}.")
+        raise ValueError(
+            f"{name} must be a non-empty 1-D array of clusters; got shape {labels.shape}."
+        )
     clusters = (labels[:, None] == np.unique(labels)).astype(np.float64)
     if matrix is None:
         return clusters, None
     matrix = real(matrix_name, matrix)
     if matrix.shape != (len(labels), len(labels)) or not np.allclose(matrix, matrix.T):
         raise ValueError(
-            f"{matrix_name} must be a symmetric matrix of the order {len(labels)}, not of shape "
-            f"{matrix.shape}."
+            f"{matrix_name} must be a symmetric matrix of shape ({len(labels)}, {len(labels)}); "
+            f"got shape {matrix.shape}."
         )
     return clusters, matrix
 
@@ -342,7 +347,10 @@ def _matrix_dimension(clusters, matrix):
 def _radius(matrix):
     """Return the largest diagonal entry of the inverse of a positive definite matrix."""
     if linalg.eigvalsh(matrix)[0] <= 0:
-        raise ValueError("The matrices must be positive definite, or Laplacians.")
+        raise ValueError(
+            "row_matrix and col_matrix must be positive definite; for Laplacians set "
+            "laplacian=True."
+        )
     return np.diag(linalg.inv(matrix)).max()
 
 
@@ -351,7 +359,9 @@ def _graph_dimension(clusters, matrix):
     scale = max(values[-1], np.finfo(np.float64).tiny)
     connected = len(values) > 1 and values[1] > 1e-10 * scale
     if np.abs(matrix.sum(axis=0)).max() > 1e-10 * scale or not connected:
-        raise ValueError("With laplacian=True the matrices must be Laplacians of connected graphs.")
+        raise ValueError(
+            "If laplacian=True, row_matrix and col_matrix must be Laplacians of connected graphs."
+        )
     radius = 2 * np.diag(linalg.pinvh(matrix)).max()
     return 2 * np.trace(clusters.T @ matrix @ clusters) * radius + 2 * clusters.shape[1]
 
@@ -395,7 +405,7 @@ def max_norm_bound(U):
     """
     U = real("U", U)
     if U.ndim != 2 or not U.size or not np.all(np.abs(U) == 1):
-        raise ValueError("U must be a matrix with the entries -1 and 1.")
+        raise ValueError("U must be a matrix of entries -1 and 1.")
     bound = np.sqrt(np.linalg.matrix_rank(U))
     return float(min(bound, 3.0) if _tells_kinds(U) else bound)
 

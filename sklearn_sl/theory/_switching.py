@@ -61,12 +61,12 @@ def switching_class_size(n_trials, n_experts, n_switches, n_modes=None):
     T, n = whole("n_trials", n_trials, low=1), whole("n_experts", n_experts, low=1)
     k = whole("n_switches", n_switches, low=0)
     if np.any(k >= T):
-        raise ValueError("There must be fewer switches than trials.")
+        raise ValueError("n_switches must be < n_trials.")
     if n_modes is None:
         return _log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
     m = whole("n_modes", n_modes, low=1)
     if np.any(m > n):
-        raise ValueError("There cannot be more modes than experts.")
+        raise ValueError("n_modes must be <= n_experts.")
     return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
 
 
@@ -143,13 +143,14 @@ def past_posteriors_bound(
     T, n = int(whole("n_trials", n_trials, low=1)), whole("n_experts", n_experts, low=1)
     m, k = whole("n_modes", n_modes, low=1), whole("n_shifts", n_shifts, low=0)
     if k >= T:
-        raise ValueError("There must be fewer shifts than trials.")
+        raise ValueError(f"n_shifts must be < n_trials={T}; got {k:g}.")
     if not (m <= n and m <= k + 1 and (k == 0 or m > 1)):
         raise ValueError(
-            f"There are no sequences with {k:g} shifts between {m:g} of {n:g} experts."
+            f"n_modes must be in [2, min(n_experts, n_shifts + 1)], or 1 if n_shifts=0; got "
+            f"n_modes={m:g}, n_experts={n:g} and n_shifts={k:g}."
         )
     if past not in ("decaying", "uniform", "start"):
-        raise ValueError(f'past must be "decaying", "uniform" or "start", not {past!r}.')
+        raise ValueError(f'past must be "decaying", "uniform" or "start"; got {past!r}.')
     alpha = k / max(T - 1, 1) if alpha is None else real("alpha", alpha, 0, 1)
     cost = m * np.log(n) + _cost(T - 1 - k, 1 - alpha) + _cost(k, alpha)
     if k and past == "start":
@@ -250,7 +251,7 @@ def multitask_complexity(
     T, s, m, k = _sizes(n_trials, n_tasks, n_modes, n_switches)
     n = whole("n_experts", n_experts, low=1)
     if np.any(m > n):
-        raise ValueError("There cannot be more modes than experts.")
+        raise ValueError("n_modes must be <= n_experts.")
     best = multitask_rates(n_trials, n_tasks, n_modes, n_switches)
     mu = 1 / m if mu is None else real("mu", mu, 0, 1)
     theta = best[0] if theta is None else real("theta", theta, 0, 1)
@@ -336,9 +337,9 @@ def _sizes(n_trials, n_tasks, n_modes, n_switches):
     T, s = whole("n_trials", n_trials, low=0), whole("n_tasks", n_tasks, low=1)
     m, k = whole("n_modes", n_modes, low=1), whole("n_switches", n_switches, low=0)
     if np.any((k > 0) & (k > T - s)):
-        raise ValueError("There are more switches than there is time for.")
+        raise ValueError("n_switches must be <= n_trials - n_tasks.")
     if np.any((k > 0) & (m < 2)):
-        raise ValueError("There must be two modes to switch between.")
+        raise ValueError("n_modes must be >= 2 if n_switches > 0.")
     return T, s, m, k
 
 

@@ -93,7 +93,7 @@ def winnow_bound(k, n, alpha=2.0, threshold=None):
     k, n = whole("k", k, low=0), whole("n", n, low=1)
     alpha = positive("alpha", alpha)
     if np.any(alpha <= 1):
-        raise ValueError(f"alpha must be above 1: {alpha!r}.")
+        raise ValueError(f"alpha must be > 1; got {alpha!r}.")
     threshold = n if threshold is None else positive("threshold", threshold)
     promotions = k * np.maximum(0.0, np.log2(threshold) / np.log2(alpha) + 1)
     demotions = alpha * promotions + alpha * n / ((alpha - 1) * threshold)
@@ -173,7 +173,7 @@ def balanced_winnow_bound(margin, radius, n, alpha=2.0, hinge_loss=0.0):
     n, loss = whole("n", n, low=1), real("hinge_loss", hinge_loss, low=0)
     alpha = positive("alpha", alpha)
     if np.any(alpha <= 1):
-        raise ValueError(f"alpha must be above 1: {alpha!r}.")
+        raise ValueError(f"alpha must be > 1; got {alpha!r}.")
     eta = np.log(alpha)
     gain = eta * margin - log_cosh(eta * radius)
     with np.errstate(divide="ignore", over="ignore"):

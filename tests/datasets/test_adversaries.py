@@ -60,7 +60,7 @@ def test_bisection_of_a_grid_meets_the_bound_of_halving():
 
 @pytest.mark.parametrize("ends", [(1, 0), (0.5, 0.5)])
 def test_interval_must_have_a_length(ends):
-    with pytest.raises(ValueError, match="must be less than"):
+    with pytest.raises(ValueError, match="low must be <"):
         BisectionAdversary(*ends)
 
 

@@ -248,7 +248,7 @@ def test_the_scale_of_a_query_does_not_depend_on_the_other_queries():
 
 
 def test_distances_that_vanish_are_refused():
-    with pytest.raises(ValueError, match="vanish"):
+    with pytest.raises(ValueError, match="underflow"):
         knn_graph(1e-200 * np.arange(6.0).reshape(3, 2))
     assert knn_graph(np.zeros((3, 2)), weight="binary").nnz == 6
 
@@ -287,13 +287,13 @@ def test_keys_of_rows_differ_where_rows_do():
 
 @pytest.mark.parametrize("edges", [[["a", "b"]], [[True, False]], [[0.5, 1]], [[0, 1, 2]]])
 def test_edges_that_are_no_pairs_of_numbers_are_refused(edges):
-    with pytest.raises(ValueError, match="pairs of vertices"):
+    with pytest.raises(ValueError, match="edges must be an integer array"):
         graph_from_edges(edges)
 
 
 @pytest.mark.parametrize("n_vertices", [2.5, "3", [3]])
 def test_number_of_vertices_is_a_whole_number(n_vertices):
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="n_vertices must be an integer"):
         graph_from_edges([[0, 1]], n_vertices=n_vertices)
 
 
@@ -349,7 +349,7 @@ def test_methods_and_rules_that_are_no_names_are_refused():
 @pytest.mark.parametrize("missing", [None, pd.NA])
 def test_missing_labels_are_no_labels(missing):
     y = np.array([0, 1, missing], dtype=object)
-    with pytest.raises(ValueError, match="no labels"):
+    with pytest.raises(ValueError, match="missing labels"):
         LaplacianInterpolationClassifier().fit([[0.0], [1.0], [2.0]], y)
 
 

@@ -29,10 +29,12 @@ for_every_classifier = pytest.mark.parametrize(
 def test_text_that_looks_like_a_mark_is_warned_of(Classifier):
     # NumPy makes text of the number.
     y = np.array(MIXED)
-    with pytest.warns(UserWarning, match='the text "-1", which is a class.*dtype=object'):
+    with pytest.warns(
+        UserWarning, match='the string "-1", which is treated as a class.*dtype=object'
+    ):
         model = Classifier().fit(X, y)
     assert model.classes_.tolist() == ["-1", "cat", "dog"]
-    with pytest.warns(UserWarning, match='the text "-1"'):
+    with pytest.warns(UserWarning, match='the string "-1"'):
         Classifier().fit(X, np.array([str(label) for label in MIXED], dtype=object))
 
 
@@ -51,7 +53,7 @@ def test_text_of_two_signs_is_two_classes(Classifier):
 def test_a_mark_must_be_of_the_type_of_labels(Classifier):
     for mark, label in ((-1, -1), (np.nan, np.nan)):
         y = np.array(["cat", label, label, "dog", label, "dog"])
-        with pytest.raises(ValueError, match=f"y holds the text '{label}', but unlabelled"):
+        with pytest.raises(ValueError, match=f"y contains the string '{label}', but unlabelled"):
             Classifier(unlabelled=mark).fit(X, y)
         assert Classifier(unlabelled=str(mark)).fit(X, y).classes_.tolist() == ["cat", "dog"]
     # Who says that all samples have labels is believed.

@@ -158,10 +158,10 @@ def test_components_without_a_source_or_sink():
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (([], [1]), "source_set must be a list of at least one vertex"),
-        (([0], [0.5]), "sink_set must be a list of at least one vertex"),
-        (([0], [7]), "sink_set: vertices are numbered from 0 to 1"),
-        (([0, 1], [1]), "Vertex 1 is in both"),
+        (([], [1]), "source_set must be a non-empty"),
+        (([0], [0.5]), "sink_set must be a non-empty"),
+        (([0], [7]), r"sink_set must be vertices in \[0, 2\)"),
+        (([0, 1], [1]), "both contain vertex 1"),
     ],
 )
 def test_sets_that_are_none(sets, message):

@@ -193,7 +193,7 @@ def test_last_label_of_a_vertex_counts():
     np.testing.assert_allclose(learner.decision_function([[0], [2], [4]]), [1, 1, 1], **EXACT)
     assert not learner.consistent_
     assert learner.bound_ is None
-    with pytest.raises(ValueError, match="same label in all trials"):
+    with pytest.raises(ValueError, match="same label of a vertex in all trials"):
         learner.mistake_bound()
 
 

@@ -61,7 +61,7 @@ def test_display_plots_on_given_axes_and_again(losses):
 
 def test_shapes_that_do_not_fit_are_refused(losses):
     own, others = losses
-    with pytest.raises(ValueError, match="as many trials"):
+    with pytest.raises(ValueError, match="same number of trials"):
         RegretDisplay.from_losses(own[1:], others)
     with pytest.raises(ValueError, match="bound must be"):
         RegretDisplay.from_losses(own, others, bound=[1.0, 2.0])

@@ -219,16 +219,16 @@ def test_legend_explains_the_symbols_that_are_there(rng):
 
 def test_other_estimators_are_refused(rng):
     X, y = blobs(rng)
-    with pytest.raises(ValueError, match="LogisticRegression has no support_"):
+    with pytest.raises(ValueError, match="got LogisticRegression, which has no support_"):
         show(LogisticRegression().fit(X, y), X, y)
 
 
 def test_plane_has_two_dimensions(rng):
     X, y = blobs(rng)
     wide = np.column_stack([X, X])
-    with pytest.raises(ValueError, match=r"two features .*; got 4"):
+    with pytest.raises(ValueError, match=r"exactly two features .* got 4"):
         show(SVC().fit(wide, y), wide, y)
-    with pytest.raises(ValueError, match=r"one feature .*; got 2"):
+    with pytest.raises(ValueError, match=r"exactly one feature .* got 2"):
         show(SVR().fit(X, X[:, 0]), X, X[:, 0])
 
 

@@ -247,7 +247,7 @@ def test_vertices_can_be_lists_integers_vectors_or_single_precision():
 @pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("bad", [[[-1]], [[20]], [[0.5]], [[0, 1]]])
 def test_anything_but_vertices_is_refused(kind, bad):
-    with pytest.raises(ValueError, match="compares vertices of a graph"):
+    with pytest.raises(ValueError, match="must be one column of vertices of the graph"):
         kind(random_graph(0, 20, 0.3))(bad)
 
 

@@ -238,9 +238,9 @@ def test_separable_classes_are_separated():
 @pytest.mark.parametrize(
     ("function", "args", "match"),
     [
-        (ellipsoid_bound, (0, 3), "d must be a whole number"),
-        (ellipsoid_bound, (2, 0.5), "n must lie between 1"),
-        (ellipsoid_volume_ratio, (0.5,), "d must be a whole number"),
+        (ellipsoid_bound, (0, 3), "d must be an integer"),
+        (ellipsoid_bound, (2, 0.5), "n must be finite and >= 1"),
+        (ellipsoid_volume_ratio, (0.5,), "d must be an integer"),
     ],
 )
 def test_bounds_know_their_domains(function, args, match):

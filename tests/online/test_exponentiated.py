@@ -295,10 +295,10 @@ def test_anytime_bound_is_within_a_small_factor_of_the_best_rate_in_hindsight(rn
 @pytest.mark.parametrize(
     ("args", "match"),
     [
-        ((0, 1.0, 0.1, 1.0), "n must be a whole number"),
-        ((3, 0.0, 0.1, 1.0), "radius must be positive"),
-        ((3, 1.0, 0.0, 1.0), "eta must be positive"),
-        ((3, 1.0, 0.1, -1.0), "squared_gradients must lie"),
+        ((0, 1.0, 0.1, 1.0), "n must be an integer"),
+        ((3, 0.0, 0.1, 1.0), "radius must be > 0"),
+        ((3, 1.0, 0.0, 1.0), "eta must be > 0"),
+        ((3, 1.0, 0.1, -1.0), "squared_gradients must be finite and >= 0"),
     ],
 )
 def test_bound_knows_its_domain(args, match):

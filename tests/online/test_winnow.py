@@ -468,14 +468,14 @@ def test_best_factor_of_the_balanced_bound_is_the_best():
 @pytest.mark.parametrize(
     ("function", "args", "match"),
     [
-        (winnow_bound, (1.5, 3), "k must be a whole number"),
-        (winnow_bound, (1, 0), "n must be a whole number, at least 1"),
-        (winnow_bound, (1, 3, 1.0), "alpha must be above 1"),
-        (winnow_bound, (1, 3, 2.0, 0.0), "threshold must be positive"),
-        (balanced_winnow_bound, (0.0, 1.0, 3), "margin must be positive"),
-        (balanced_winnow_bound, (0.1, 1.0, 3, 0.5), "alpha must be above 1"),
-        (balanced_winnow_bound, (0.1, 1.0, 3, 2.0, -1.0), "hinge_loss must lie"),
-        (disjunction_perceptron_bound, (-1, 3), "k must be a whole number"),
+        (winnow_bound, (1.5, 3), "k must be an integer"),
+        (winnow_bound, (1, 0), "n must be an integer >= 1"),
+        (winnow_bound, (1, 3, 1.0), "alpha must be > 1"),
+        (winnow_bound, (1, 3, 2.0, 0.0), "threshold must be > 0"),
+        (balanced_winnow_bound, (0.0, 1.0, 3), "margin must be > 0"),
+        (balanced_winnow_bound, (0.1, 1.0, 3, 0.5), "alpha must be > 1"),
+        (balanced_winnow_bound, (0.1, 1.0, 3, 2.0, -1.0), "hinge_loss must be finite and >= 0"),
+        (disjunction_perceptron_bound, (-1, 3), "k must be an integer"),
     ],
 )
 def test_bounds_know_their_domains(function, args, match):

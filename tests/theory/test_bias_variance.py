@@ -274,14 +274,14 @@ def test_several_outputs_and_noise_of_each(rng):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"X_test": X_TEST[:5], "f": f(X_TEST)}, r"f is of shape \(12,\), but .* \(5,\)"),
-        ({"n_repeats": 2}, "n_repeats must be a whole number, at least 3"),
-        ({"n_repeats": 4.5}, "n_repeats must be a whole number"),
+        ({"X_test": X_TEST[:5], "f": f(X_TEST)}, r"f must have the shape \(5,\).*got \(12,\)"),
+        ({"n_repeats": 2}, "n_repeats must be an integer >= 3"),
+        ({"n_repeats": 4.5}, "n_repeats must be an integer"),
         ({"draw": draw_targets(np.random.default_rng(0))}, "draw must be a function"),
-        ({"f": np.zeros(5)}, r"f is of shape \(5,\), but .* of shape \(12,\)"),
+        ({"f": np.zeros(5)}, r"f must have the shape \(12,\).*got \(5,\)"),
         ({"f": np.full(12, np.nan)}, "f must be finite"),
-        ({"noise_variance": -1.0}, "noise must lie between 0"),
-        ({"noise_variance": np.ones(5)}, r"noise is of shape \(5,\)"),
+        ({"noise_variance": -1.0}, "noise must be finite and >= 0"),
+        ({"noise_variance": np.ones(5)}, r"noise must .* the shape \(12,\) of f; got \(5,\)"),
     ],
 )
 def test_what_cannot_be_decomposed_is_an_error(change, message):

@@ -1,0 +1,86 @@
+"""Paragraphs of docstrings that estimators and functions on graphs share."""
+
+from sklearn_sl._docstrings import inserter
+
+described = inserter(
+    features_seen="""
+        n_features_in_ : int
+            Number of features seen during :term:`fit`.
+
+        feature_names_in_ : ndarray of shape (`n_features_in_`,)
+            Names of features seen during :term:`fit`. Defined only when `X`
+            has feature names that are all strings.
+    """,
+    affinity="""
+        affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+            The graph: of nearest neighbours; given as a symmetric matrix ``X`` of edge weights; or
+            built by a :class:`GraphBuilder`, whose own parameters then replace the next three.
+    """,
+    knn_parameters="""
+        n_neighbors : int, default=10
+            The number of neighbours, for "knn".
+
+        weight : {"gaussian", "exponential", "binary"}, default="gaussian"
+            The weight of an edge, for "knn"; see :class:`GraphBuilder`.
+
+        scale : float, {"self-tuning", "median"}, default="self-tuning"
+            The length at which weights decay, for "knn"; see :class:`GraphBuilder`.
+    """,
+    unlabelled="""
+        unlabelled : label, None or "auto", default="auto"
+            The value of ``y`` that marks unlabelled samples. "auto" is -1, as in scikit-learn,
+            unless the only labels are -1 and 1, which are then two classes, with a warning. None:
+            all samples are labelled.
+    """,
+    class_results="""
+        classes_ : ndarray of shape (n_classes,)
+            The classes.
+
+        transduction_ : ndarray of shape (n_samples,)
+            The class of each training sample.
+
+        label_distributions_ : ndarray of shape (n_samples, n_classes)
+            The distribution of labels at each training sample.
+
+        graph_ : csr_array of shape (n_vertices, n_vertices)
+            The graph. Its vertices are the distinct samples of non-zero weight, in an order of
+            their own: ``graph_[vertex_][:, vertex_]`` is in the order of the samples, if all have
+            weights.
+
+        vertex_ : ndarray of shape (n_samples,)
+            The vertex of each training sample, -1 for samples of weight zero.
+
+        prior_ : ndarray of shape (n_classes,)
+            The shares of the classes among the labels.
+
+        component_without_label_ : ndarray of shape (n_samples,)
+            Whether a sample is in a connected component without a label; these have the
+            distribution ``prior_``.
+    """,
+    consensus_seed="""
+        random_state : int, RandomState instance or None, default=None
+            The choice of vertices, for "consensus".
+    """,
+    labelled_samples="""
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, labelled and unlabelled; a symmetric matrix of edge weights, of shape
+            (n_samples, n_samples), if the affinity is "precomputed".
+
+        y : array-like of shape (n_samples,)
+            The labels; see ``unlabelled``.
+    """,
+    sample_weight="""
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: an integer weight is equivalent to repeated samples, a weight of zero to a
+            removed sample.
+    """,
+    queries="""
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; weights between samples and training vertices, of shape
+            (n_samples, n_training_samples), if the affinity is "precomputed".
+    """,
+    graph="""
+        graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
+            Weights of the edges; see :func:`as_graph`.
+    """,
+)
