@@ -148,6 +148,8 @@ class OnlineMixin:
     - ``_read(X, y, reset)`` returns validated samples and targets as numbers;
     - ``_plan(X, targets)`` chooses, before anything else, what depends on the trials to come, such
       as a rate; ``partial_fit`` does not know them, and passes None;
+    - ``_fit_trials(X, targets)`` says how often ``fit`` goes through the trials: in passes, by
+      ``_fit_passes``, unless a learner goes through them once;
     - ``_begin(X)`` sets the state of a learner that has seen nothing;
     - ``_foresee(X, n_passes)`` tells a learner in ``fit`` what it will go through, and how often;
     - ``_play(X, targets)`` goes through a slice of trials, changes the state in place, and returns
