@@ -165,8 +165,8 @@ class LeverageMixin:
         check_is_fitted(self)
         if self.solver_ in ("nystrom", "cg"):
             raise AttributeError(
-                f'leverage_ is not available with solver="{self.solver_}", which keeps the '
-                'landmarks only (and dof_ not with solver="cg"): use solver="cholesky".'
+                f'leverage_ is not available with solver="{self.solver_}", which keeps only the '
+                'landmarks, and dof_ is not with solver="cg": use solver="cholesky".'
             )
         if self._leverage is None:
             self._leverage = self._compute_leverages()

@@ -287,13 +287,16 @@ class Search:
         goal = 0.9 * self.tol if near else max(0.1 * violation, 0.9 * self.tol)
         before = self.n_iter
         some = (PATIENCE if self.patience > 0 else IMPATIENCE) * len(rows)
-        moves, v = self._improve(rows, goal, some, shrinking=self.shrinking)
+        b, v = self._improve(rows, goal, some, shrinking=self.shrinking)
         self.patience -= self.n_iter - before
+        rows = self.block.rows
+        moves = b - self.b[rows]
         moved = np.flatnonzero(moves)
-        return self.block.rows[moved], moves[moved], v
+        self.b[rows] = b
+        return rows[moved], moves[moved], v
 
     def _improve(self, rows, goal, some, *, shrinking):
-        """Take up to so many steps in a block; return the moves and gradients of its rows."""
+        """Take up to ``some`` steps in a block; return coefficients and gradients of its rows."""
         b, v, taken = self.block.improve(
             rows,
             self.b,
@@ -304,9 +307,7 @@ class Search:
             watch=self.watch,
         )
         self.n_iter += taken
-        moves = b - self.b[self.block.rows]
-        self.b[self.block.rows] = b
-        return moves, v
+        return b, v
 
     def _subtract(self, moved, moves, *, rough=False):
         """Let the gradient follow the moves of some coefficients."""
@@ -361,8 +362,8 @@ class Search:
                 break
             self._newton()
             near = max(goal, 0.1 * min(violation, self.violation))
-            _, v = self._improve(self.used, near, 50 * len(self.used), shrinking=False)
-            self.v[self.block.rows] = v
+            b, v = self._improve(self.used, near, 50 * len(self.used), shrinking=False)
+            self.b[self.block.rows], self.v[self.block.rows] = b, v
             self.v = self.gradient()
         if self.violation > best.violation:
             self.b, self.v = best.b, best.v
