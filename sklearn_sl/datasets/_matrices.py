@@ -136,9 +136,9 @@ def _flipped(rng, U, noise):
 
 
 def make_cluster_graph(clusters, *, noise=0.0, random_state=None):
-    """Make a graph in which members of a cluster are neighbours, and its kernel.
+    """Make a graph in which vertices of a cluster are neighbours, and its kernel.
 
-    Two members of a cluster are joined by an edge with the probability ``1 - noise``, two others
+    Two vertices of a cluster are joined by an edge with the probability ``1 - noise``, two others
     with the probability ``noise``. What is not connected then is: an edge goes from a vertex of the
     first component to one of each other component.
 

@@ -115,7 +115,7 @@ def hat_functions(S, low, width, n_bins):
     Row ``i`` has the shares of all coordinates of sample ``i``: those of coordinate ``j`` are in
     the columns ``j * n_bins`` to ``(j + 1) * n_bins``. The matrix times values at the bin centres
     is linear interpolation; its column sums are a histogram that is continuous in the samples, so
-    that rounding moves nobody to another bin.
+    that rounding moves no sample to another bin.
     """
     n_samples, n_axes = S.shape
     shape = (n_samples, n_axes * n_bins)

@@ -252,7 +252,7 @@ class GroundedSystem:
                 for start in range(0, self.n, step)
             )
             n_sweeps += 1
-            if largest <= tols[0]:  # perhaps nobody was chosen who had to move
+            if largest <= tols[0]:  # perhaps no vertex was chosen that had to move
                 largest = np.abs(self.violation(u, b[:, :n_sides])).max(initial=0.0)
             if watch is not None and watch(u):
                 break

@@ -42,7 +42,7 @@ SOLVER_CONSTRAINTS = {
 
 
 def solver_options(estimator, watched=True):
-    """Return the solver's options; nobody waits for the consensus of what is not watched."""
+    """Return the solver's options; a consensus is only waited for if it is watched."""
     direct = estimator.solver == "consensus" and not watched
     return {
         "solver": "auto" if direct else estimator.solver,

@@ -581,7 +581,7 @@ class GraphOnlinePredictor(
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
-        """Start afresh and go through the trials, once and in their order.
+        """Reset the learner and go through the trials, once and in their order.
 
         Parameters
         ----------

@@ -462,7 +462,7 @@ def resistance_cover(graph, diameter):
 
     The sets are disjoint and found greedily: the outermost vertex that is left, with the largest
     ``L^+_vv``, starts a set, and the others join it from near to far if they are within the
-    diameter of all its members. Their number is an upper bound of the covering number ``N_rho``,
+    diameter of all its vertices. Their number is an upper bound of the covering number ``N_rho``,
     the least number of sets with a resistance diameter of at most ``rho = diameter``, and so valid
     in mistake bounds; it need not be the least. At most one linear system is solved for each
     vertex.

@@ -1,4 +1,4 @@
-"""A picture of the size of an ensemble: out-of-bag losses of its first members."""
+"""A picture of the size of an ensemble: out-of-bag losses of its first base estimators."""
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -15,25 +15,25 @@ LIMIT = {"color": "#832db6", "linewidth": 1.0, "linestyle": "dotted"}
 
 @described
 class OutOfBagDisplay:
-    """The out-of-bag loss of the first members of an ensemble, for each number of them.
+    """The out-of-bag loss of the first base estimators of an ensemble, by their number.
 
     A band is one standard error to either side. A dotted line is one standard error above the
     least loss: the smallest ensemble below it is the choice of ``rule="1se"``, and is marked, as is
     the least loss. The beginning of the curve is too pessimistic: there a sample is judged by a few
-    members only, those that have not drawn it.
+    base estimators only, those that have not drawn it.
 
     Make it by :meth:`from_estimator`.
 
     Parameters
     ----------
     n_estimators : ndarray of shape (n_sizes,)
-        The numbers of members.
+        The numbers of base estimators.
 
     loss, standard_error : ndarray of shape (n_sizes,)
         Their losses, and the standard errors of these.
 
     least, chosen : int
-        The numbers of members of the least loss, and by the rule of one standard error.
+        The numbers of base estimators of the least loss, and by the rule of one standard error.
 
     loss_name : str, default="loss"
         What the loss is.
@@ -135,9 +135,11 @@ class OutOfBagDisplay:
         self.limit_line_ = ax.axhline(
             loss[least] + error[least], label="least + 1 standard error", **LIMIT
         )
-        self.least_line_ = self._mark(self.least, f"least, {self.least} members", LEAST)
-        self.chosen_line_ = self._mark(self.chosen, f'rule="1se", {self.chosen} members', CHOSEN)
-        ax.set(xlabel="members", ylabel=f"out-of-bag {self.loss_name}", xscale="log")
+        self.least_line_ = self._mark(self.least, f"least, {self.least} base estimators", LEAST)
+        self.chosen_line_ = self._mark(
+            self.chosen, f'rule="1se", {self.chosen} base estimators', CHOSEN
+        )
+        ax.set(xlabel="base estimators", ylabel=f"out-of-bag {self.loss_name}", xscale="log")
         ax.xaxis.set_major_formatter("{x:g}")
         ax.legend(loc="best", fontsize="small")
         return self

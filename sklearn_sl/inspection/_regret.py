@@ -72,9 +72,9 @@ class RegretDisplay:
             What the learner lost in each trial.
 
         comparator_losses : float or array-like of shape (n_trials,) or (n_trials, n_comparators)
-            What the comparator lost in each trial; NaN where it sleeps, which adds no regret. Of
-            several, columns, the one against whom the regret is largest in the end is taken: if
-            none sleeps, the one that has lost least.
+            The losses of the comparator; NaN where it is unavailable, which adds no regret. Of
+            several columns the one against which the final regret is largest is taken: if none is
+            ever unavailable, the one of the smallest loss.
 
         bound : float or array-like of shape (n_trials,), default=None
             The bound on the regret, at the end or after each trial.
@@ -102,7 +102,7 @@ class RegretDisplay:
                 "unavailable, NaN."
             )
         columns = others if others.ndim == 2 else others.reshape(-1, 1)
-        # While a comparator sleeps, there is no regret.
+        # Where a comparator is unavailable, there is no regret.
         columns = np.where(np.isnan(columns), losses[:, None], columns)
         others = columns[:, columns.sum(axis=0).argmin()]
         bound = None if bound is None else np.asarray(bound, dtype=np.float64)
@@ -116,8 +116,8 @@ class RegretDisplay:
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None):
         """Plot the regret of a learner with experts on a stream, against its ``best_expert_``.
 
-        Trials in which this expert sleeps add nothing. The last regret is ``regret_``: of a learner
-        that draws experts, the expected one.
+        Trials in which this expert is unavailable add nothing. The last regret is ``regret_``,
+        which is the expected one for a learner that draws experts.
 
         Parameters
         ----------

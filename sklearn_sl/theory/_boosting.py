@@ -129,12 +129,12 @@ def margin_bound(margins, theta, vc_dimension, constant=1.0, sample_weight=None)
 
     The margin of a sample is ``y_i f(x_i) / sum_t |alpha_t|``, between -1 and 1. With high
     probability over the ``m`` training samples, for every ``theta > 0`` at once, the test error of
-    a vote of members from a class of VC dimension ``d`` is at most::
+    a vote of classifiers from a class of VC dimension ``d`` is at most::
 
         share of the training margins <= theta + O(sqrt(d / m) / theta)
 
-    no matter how many members vote. **The theorem does not specify the constant in O().** So the
-    sum is to be reported and compared (between numbers of rounds, learning rates, members) but
+    however many classifiers vote. **The theorem does not specify the constant in O().** So the
+    sum is to be reported and compared (between numbers of rounds, learning rates, classes) but
     certifies nothing: the default ``constant=1`` is a unit, not a value that was proved, and the
     term for the confidence, of the order of ``1 / sqrt(m)``, is left out.
 
@@ -147,7 +147,7 @@ def margin_bound(margins, theta, vc_dimension, constant=1.0, sample_weight=None)
         The margins to ask for, positive.
 
     vc_dimension : float
-        The VC dimension ``d`` of the members, or a bound on it.
+        The VC dimension ``d`` of the base classifiers, or a bound on it.
 
     constant : float, default=1.0
         The factor of the second term, which the theorem leaves open.

@@ -1,4 +1,4 @@
-"""Majority votes and resampling: why many members err less than one."""
+"""Majority votes and resampling: why many classifiers err less than one."""
 
 from typing import NamedTuple
 
@@ -36,9 +36,9 @@ class CrowdBound(NamedTuple):
 
 
 def crowd_error(n_members, gamma):
-    """Return the probability that the majority of independent members is wrong.
+    """Return the probability that the majority of independent classifiers is wrong.
 
-    Of ``2T + 1`` members each is right with probability ``1/2 + gamma``, independently. At most
+    Of ``2T + 1`` classifiers each is right with probability ``1/2 + gamma``, independently. At most
     ``T`` of them are right, and so the majority is wrong, with probability::
 
         sum_{i=0}^{T} binomial(2T + 1, i) (1/2 + gamma)^i (1/2 - gamma)^(2T + 1 - i)
@@ -50,7 +50,7 @@ def crowd_error(n_members, gamma):
     Parameters
     ----------
     n_members : int or array-like of int
-        The number ``2T + 1`` of members, odd.
+        The number ``2T + 1`` of classifiers, odd.
 
     gamma : float or array-like
         How much better than a coin a member is, between -1/2 and 1/2.
@@ -82,7 +82,7 @@ def crowd_error(n_members, gamma):
 def crowd_bound(n_members, gamma):
     """Return two upper bounds on :func:`crowd_error`.
 
-    Chernoff's bound for the number of members that are right, whose mean is
+    Chernoff's bound for the number of classifiers that are right, whose mean is
     ``mu = (2T + 1)(1/2 + gamma)``, and what is left of it after some simplification::
 
         error <= exp(-(mu - T)^2 / (2 mu)) <= exp(-4/5 gamma^2 T)
@@ -92,7 +92,7 @@ def crowd_bound(n_members, gamma):
     Parameters
     ----------
     n_members : int or array-like of int
-        The number ``2T + 1`` of members, odd.
+        The number ``2T + 1`` of classifiers, odd.
 
     gamma : float or array-like
         How much better than a coin a member is, between 0 and 1/2.

@@ -169,7 +169,7 @@ def _log_binomial(n, k):
 
 
 def multitask_rates(n_trials, n_tasks, n_modes, n_switches):
-    """Return the probabilities to stay awake and to wake up that suit a number of switches.
+    """Return the probabilities of staying active and of becoming active for a number of switches.
 
     ``theta = 1 - k / (T - s)`` and ``phi = k / ((m - 1) (T - s))``, or one and zero if there is
     nothing to switch to, or no time.
@@ -256,10 +256,10 @@ def multitask_complexity(
     mu = 1 / m if mu is None else real("mu", mu, 0, 1)
     theta = best[0] if theta is None else real("theta", theta, 0, 1)
     phi = best[1] if phi is None else real("phi", phi, 0, 1)
-    awake = np.maximum(T - s, 0)
+    active = np.maximum(T - s, 0)
     begins = _cost(s, mu) + _cost(s * (m - 1), 1 - mu)
-    stays = _cost(awake - k, theta) + _cost(k, 1 - theta)
-    others = _cost((m - 1) * awake - k, 1 - phi) + _cost(k, phi)
+    stays = _cost(active - k, theta) + _cost(k, 1 - theta)
+    others = _cost((m - 1) * active - k, 1 - phi) + _cost(k, phi)
     return m * np.log(n / m) + begins + stays + others
 
 
