@@ -28,6 +28,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from sklearn_sl._threads import Helpers, in_order
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import repeated
 from sklearn_sl.ensemble._stump import (
     DecisionStump,
@@ -360,6 +361,7 @@ class Narrator:
             )
 
 
+@inserted
 class ResampledTrees:
     """The training set of base estimators that are trees of the package.
 
@@ -368,8 +370,7 @@ class ResampledTrees:
     template : DecisionTreeClassifier or DecisionTreeRegressor
         What the base estimators are clones of.
 
-    X : {array-like, dataframe} of shape (n_samples, n_features)
-        Samples.
+    {X}
 
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Targets; classes as codes.

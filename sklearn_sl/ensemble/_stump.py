@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.ensemble import _rounds, _stumps
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree._growing import keep_tree
 from sklearn_sl.tree._training_set import Target, TrainingSet, same_categories
@@ -199,6 +200,7 @@ def is_stump(tree, training_set):
 # ---------------------------------------------------------------- the estimator
 
 
+@inserted
 class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     """Decision stump: one feature, one threshold, a class on either side.
 
@@ -236,14 +238,9 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     edge_ : float
         By how much the stump is better than a coin, ``1/2 - error_``.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_attribute}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -284,16 +281,13 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Training samples.
 
-        y : array-like of shape (n_samples,)
-            Classes.
+        {class_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y = validate_data(self, X, read_labels(y), **NUMBERS)
         check_classification_targets(y)
@@ -338,8 +332,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **NUMBERS)
