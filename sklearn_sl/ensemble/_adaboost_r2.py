@@ -79,12 +79,13 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         How many base estimators in a row may have ``eps_t >= 1/2``, before the fit ends.
 
     warm_start : bool, default=False
-        Whether a fit goes on from the base estimators that there are: then it ends as one fit of as
-        many rounds on the same samples would.
+        Whether to reuse the base estimators of the previous fit and add more: the result is that of
+        a single fit of as many rounds on the same samples.
 
     n_jobs : int, default=None
-        The threads that grow a tree of this package. None is one, unless joblib has been told
-        otherwise. The result does not depend on it.
+        The threads that grow a tree of this package. None is one unless in a
+        :obj:`joblib.parallel_backend` context.
+        The result does not depend on it.
 
     Attributes
     ----------

@@ -196,7 +196,7 @@ class BaggingClassifier(
     Parameters
     ----------
     estimator : object, default=None
-        What the base estimators are clones of; None is a
+        The base estimator; None is a
         :class:`~sklearn_sl.tree.DecisionTreeClassifier`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
@@ -246,10 +246,10 @@ class BaggingClassifier(
     {estimator}
 
     estimators_ : list of estimators
-        The fitted base estimators, whose classes are the places in ``classes_``.
+        The fitted base estimators, whose classes are indices into ``classes_``.
 
     estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; computed at each call.
 
     estimators_features_ : list of ndarray
         The features of each base estimator.
@@ -510,7 +510,7 @@ class BaggingRegressor(
     Parameters
     ----------
     estimator : object, default=None
-        What the base estimators are clones of; None is a
+        The base estimator; None is a
         :class:`~sklearn_sl.tree.DecisionTreeRegressor`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
@@ -559,7 +559,7 @@ class BaggingRegressor(
         The fitted base estimators.
 
     estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; computed at each call.
 
     estimators_features_ : list of ndarray
         The features of each base estimator.

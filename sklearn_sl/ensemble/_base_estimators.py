@@ -139,7 +139,7 @@ def without_names(X):
 
 
 def class_codes(estimator, X, classes):
-    """Return the places in ``classes`` of what a fitted classifier predicts."""
+    """Return the indices into ``classes`` of what a fitted classifier predicts."""
     if is_tree(estimator) or isinstance(estimator, DecisionStump):
         return estimator._codes(X)
     return np.searchsorted(classes, estimator.predict(X))
@@ -368,7 +368,7 @@ class ResampledTrees:
     Parameters
     ----------
     template : DecisionTreeClassifier or DecisionTreeRegressor
-        What the base estimators are clones of.
+        The base estimator that the ensemble is made of clones of.
 
     {X}
 
@@ -432,7 +432,7 @@ class ResampledEstimators:
     Parameters
     ----------
     template : estimator
-        What the base estimators are clones of.
+        The base estimator that the ensemble is made of clones of.
 
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Samples.

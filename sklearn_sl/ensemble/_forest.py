@@ -232,7 +232,8 @@ class RandomForestClassifier(
         each.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the trees are pruned; zero is no pruning.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning.
 
     max_samples : int or float, default=None
         The number of draws of a tree, or their share of the size of the training set;
@@ -250,13 +251,13 @@ class RandomForestClassifier(
     Attributes
     ----------
     estimator_ : estimator
-        What the trees are clones of.
+        The unfitted tree that the forest is made of clones of.
 
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeClassifier`
-        The fitted trees, whose classes are the places in ``classes_``.
+        The fitted trees, whose classes are indices into ``classes_``.
 
     estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; made anew at each call.
+        The rows that each tree drew, as often as it did; computed at each call.
 
     classes_ : ndarray of shape (n_classes,) or list of n_outputs such arrays
         The classes.
@@ -565,7 +566,8 @@ class RandomForestRegressor(
         training set the ensemble is the one that a single fit would have given.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the trees are pruned; zero is no pruning.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning.
 
     max_samples : int or float, default=None
         The number of draws of a tree, or their share of the size of the training set;
@@ -579,13 +581,13 @@ class RandomForestRegressor(
     Attributes
     ----------
     estimator_ : estimator
-        What the trees are clones of.
+        The unfitted tree that the forest is made of clones of.
 
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         The fitted trees.
 
     estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; made anew at each call.
+        The rows that each tree drew, as often as it did; computed at each call.
 
     {n_outputs}
 

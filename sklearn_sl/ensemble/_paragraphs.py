@@ -31,11 +31,11 @@ PARAGRAPHS = {
     """,
     "estimator": """
     estimator_ : estimator
-        What the base estimators are clones of.
+        The base estimator that the ensemble is made of clones of.
     """,
     "independent_draws": """
     Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
-    their places: integer weights are repetitions, and the order of the rows does not matter,
+    their positions: integer weights are repetitions, and the order of the rows does not matter,
     exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
     count rows, whatever their weights; there a weight is no repetition.)
     """,

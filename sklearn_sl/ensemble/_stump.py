@@ -219,7 +219,8 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_jobs : int, default=None
-        The threads that sort the columns; None is one, unless joblib has been told otherwise.
+        The threads that sort the columns; None is one unless in a :obj:`joblib.parallel_backend`
+        context.
 
     Attributes
     ----------
@@ -319,7 +320,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return X[:, self.feature_] <= self.threshold_
 
     def _codes(self, X):
-        """Return the classes of validated samples, as places in ``classes_``."""
+        """Return the classes of validated samples, as indices into ``classes_``."""
         return np.where(self._goes_left(X), *self._side_codes)
 
     def predict(self, X):

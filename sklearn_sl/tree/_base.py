@@ -174,8 +174,8 @@ class TreeMixin:
         Parameters
         ----------
         alpha : float, default=None
-            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
-            one if there are several.
+            Complexity parameter, the price of a leaf: the tree that minimises ``risk + alpha *
+            leaves``, the smallest one if there are several.
 
         n_leaves : int, default=None
             Instead of ``alpha``: the largest tree of the path with at most so many leaves.
@@ -218,7 +218,7 @@ class TreeMixin:
         {X}
 
         alphas : array-like of shape (n_alphas,), default=None
-            The prices of a leaf; None is ``ccp_path_.alphas``.
+            Complexity parameters; None is ``ccp_path_.alphas``.
 
         Returns
         -------

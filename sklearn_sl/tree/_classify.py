@@ -48,7 +48,7 @@ class ClassificationTreeMixin(TreeMixin):
         return np.mean(labels != values[:, None], axis=2)
 
     def _codes(self, X):
-        """Return the classes of numbers of a single output, as places in ``classes_``."""
+        """Return the classes of numbers of a single output, as indices into ``classes_``."""
         return node_labels(self.tree_, self._cost)[:, 0].take(self.tree_._leaves(X))
 
     def _answers(self, tree):
@@ -154,8 +154,8 @@ class DecisionTreeClassifier(
         list, one entry for each.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the grown tree is pruned; zero is no pruning. See
-        :meth:`prune` for pruning after the fit.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning. See :meth:`prune` for pruning after the fit.
 
     {monotonic_cst}
 

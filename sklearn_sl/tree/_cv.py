@@ -83,8 +83,8 @@ class PruningSearchMixin:
         Parameters
         ----------
         alpha : float, default=None
-            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
-            one if there are several.
+            Complexity parameter, the price of a leaf: the tree that minimises ``risk + alpha *
+            leaves``, the smallest one if there are several.
 
         n_leaves : int, default=None
             Instead of ``alpha``: the largest tree of the path with at most so many leaves.
@@ -302,7 +302,7 @@ class DecisionTreeClassifierCV(
     Attributes
     ----------
     alpha_ : float
-        The price of a leaf at which the tree is pruned.
+        The complexity parameter at which the tree is pruned.
 
     best_score_ : float
         The cross-validated score of the chosen subtree: that of the scorer, averaged over the
@@ -497,7 +497,7 @@ class DecisionTreeRegressorCV(
     Attributes
     ----------
     alpha_ : float
-        The price of a leaf at which the tree is pruned.
+        The complexity parameter at which the tree is pruned.
 
     best_score_ : float
         The cross-validated score of the chosen subtree: that of the scorer, averaged over the

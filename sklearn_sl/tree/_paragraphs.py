@@ -5,8 +5,8 @@ from sklearn_sl._docstrings import inserter
 PARAGRAPHS = {
     "categorical_features": """
     categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+        Which features are categorical: an array of indices, of names, or a boolean mask. By default
+        those that have the dtype "category" in a data frame.
     """,
     "X": """
     X : {array-like, dataframe} of shape (n_samples, n_features)
@@ -14,7 +14,7 @@ PARAGRAPHS = {
     """,
     "categories_learned": """
     is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
+        Which features are categorical; None if there are none.
 
     categories_ : list of n_features arrays or None
         The categories of each feature, None for a number.

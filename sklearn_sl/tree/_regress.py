@@ -73,8 +73,8 @@ class DecisionTreeRegressor(
     {growth}
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the grown tree is pruned; zero is no pruning. See
-        :meth:`prune` for pruning after the fit.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning. See :meth:`prune` for pruning after the fit.
 
     {monotonic_cst}
 
