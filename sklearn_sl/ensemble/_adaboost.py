@@ -13,6 +13,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble import _rounds
 from sklearn_sl.ensemble._base_estimators import class_codes, class_fitter, read_for
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree import DecisionTreeClassifier
 
@@ -99,6 +100,7 @@ class Certificates:
         self.training_errors.append(mass / self.all_mass)
 
 
+@inserted
 class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost for classification (SAMME), with certificates, on columns that are sorted once.
 
@@ -168,17 +170,17 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         How many base estimators in a row may be no better than chance, before the fit ends.
 
     warm_start : bool, default=False
-        Whether a fit goes on from the base estimators that there are: then it ends as one fit of as
-        many rounds on the same samples would.
+        Whether to reuse the base estimators of the previous fit and add more: the result is that of
+        a single fit of as many rounds on the same samples.
 
     n_jobs : int, default=None
         The threads that share the features among them, for base estimators of this package. None is
-        one, unless joblib has been told otherwise. The result does not depend on it.
+        one unless in a :obj:`joblib.parallel_backend` context.
+        The result does not depend on it.
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of classifiers
         The base estimators.
@@ -212,8 +214,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         "n_estimators", "perfect", "weak" (no better than chance), "validation", "bound" or
         "callback".
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_attribute}
 
     n_classes_ : int
         Their number.
@@ -221,11 +222,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     feature_importances_ : ndarray of shape (n_features,)
         The mean importances of the base estimators' features, if they have any.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -298,19 +295,15 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the base estimators take.
+        {training_any_X}
 
-        y : array-like of shape (n_samples,)
-            Classes.
+        {class_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y, weight, used = self._read_training_set(X, y, sample_weight)
         check_classification_targets(y)
@@ -415,8 +408,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         y : array-like of shape (n_samples,)
             True classes.
@@ -486,8 +478,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
@@ -502,8 +493,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------
@@ -520,13 +510,11 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         for votes in self._staged_votes(self._prepare(X)):
             yield self.classes_.take(votes.codes())
@@ -536,13 +524,11 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         *_, votes = self._staged_votes(self._prepare(X))
         return self.classes_.take(votes.codes())
@@ -552,8 +538,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
@@ -571,8 +556,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------
@@ -586,8 +570,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------

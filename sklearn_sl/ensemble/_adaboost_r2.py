@@ -9,6 +9,7 @@ from sklearn_sl._sklearn import Options, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._base_estimators import number_fitter, predicted_numbers, read_for
 from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor
@@ -17,6 +18,7 @@ from sklearn_sl.tree import DecisionTreeRegressor
 MEDIAN_BLOCK = 2_000_000
 
 
+@inserted
 class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstimator):
     """AdaBoost.R2 for regression, on columns that are sorted once.
 
@@ -77,17 +79,17 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         How many base estimators in a row may have ``eps_t >= 1/2``, before the fit ends.
 
     warm_start : bool, default=False
-        Whether a fit goes on from the base estimators that there are: then it ends as one fit of as
-        many rounds on the same samples would.
+        Whether to reuse the base estimators of the previous fit and add more: the result is that of
+        a single fit of as many rounds on the same samples.
 
     n_jobs : int, default=None
-        The threads that grow a tree of this package. None is one, unless joblib has been told
-        otherwise. The result does not depend on it.
+        The threads that grow a tree of this package. None is one unless in a
+        :obj:`joblib.parallel_backend` context.
+        The result does not depend on it.
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of regressors
         The base estimators.
@@ -107,11 +109,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     feature_importances_ : ndarray of shape (n_features,)
         The mean importances of the base estimators' features, if they have any.
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -180,19 +178,16 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the base estimators take.
+        {training_any_X}
 
         y : array-like of shape (n_samples,)
             Targets.
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y, weight, _ = self._read_training_set(X, y, sample_weight, weighted=not self.bootstrap)
         y = y.astype(np.float64)
@@ -259,8 +254,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
@@ -276,8 +270,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------

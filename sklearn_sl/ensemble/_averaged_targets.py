@@ -35,7 +35,7 @@ class AveragedClassesMixin:
         return codes[:, 0] if y.ndim == 1 else codes
 
     def _check_classes(self, old):
-        """Complain of other classes than those that earlier base estimators know."""
+        """Raise an error for other classes than those that earlier base estimators know."""
         if old:
             before = old["classes_"]
             before = [before] if not isinstance(before, list) else before

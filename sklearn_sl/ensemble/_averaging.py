@@ -172,7 +172,7 @@ class AveragingMixin:
         return [None if names is None else names.tolist() for names in reader.categories_]
 
     def _check_features(self, old):
-        """Complain of other features than those that earlier base estimators know."""
+        """Raise an error for other features than those that earlier base estimators know."""
         if old and old["n_features_in_"] != self.n_features_in_:
             raise ValueError(
                 f"X has {self.n_features_in_} features, but the previous fit had "
@@ -236,7 +236,7 @@ class AveragingMixin:
 
     @property
     def estimators_samples_(self):
-        """The rows that each base estimator drew, as often as it did; made anew at each call."""
+        """The rows that each base estimator drew, as often as it did; computed at each call."""
         check_is_fitted(self)
         drawn = []
         for seed, resampling in zip(self._seeds, self._resamplings):

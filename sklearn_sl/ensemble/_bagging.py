@@ -25,6 +25,7 @@ from sklearn_sl.ensemble._base_estimators import (
     is_tree,
     rows_of,
 )
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import draw_features
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._training_set import read_samples
@@ -167,6 +168,7 @@ def _estimators_decide(ensemble):
     return True
 
 
+@inserted
 class BaggingClassifier(
     EstimatorMixin, AveragedClassesMixin, BaggingMixin, ClassifierMixin, BaseEstimator
 ):
@@ -178,10 +180,7 @@ class BaggingClassifier(
     probabilities of the classes, or with ``voting="vote"`` the shares of the votes, which varies
     less than a base estimator does.
 
-    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
-    their places: integer weights are repetitions, and the order of the rows does not matter,
-    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
-    count rows, whatever their weights; there a weight is no repetition.)
+    {independent_draws}
 
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingClassifier`,
     and more. What differs:
@@ -197,7 +196,7 @@ class BaggingClassifier(
     Parameters
     ----------
     estimator : object, default=None
-        What the base estimators are clones of; None is a
+        The base estimator; None is a
         :class:`~sklearn_sl.tree.DecisionTreeClassifier`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
@@ -236,8 +235,7 @@ class BaggingClassifier(
     random_state : int, RandomState instance or None, default=None
         The seed of all draws, and of the base estimators' own.
 
-    verbose : int, default=0
-        How much to print of the progress.
+    {verbose}
 
     voting : {"average", "vote"}, default="average"
         What ``predict_proba`` is the mean of: the probabilities that the base estimators give, or
@@ -245,27 +243,23 @@ class BaggingClassifier(
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of estimators
-        The fitted base estimators, whose classes are the places in ``classes_``.
+        The fitted base estimators, whose classes are indices into ``classes_``.
 
     estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; computed at each call.
 
     estimators_features_ : list of ndarray
         The features of each base estimator.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_attribute}
 
     n_classes_ : int
         The number of classes.
 
-    oob_score_ : float
-        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
-        callable; only with ``oob_score``.
+    {oob_score}
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         The means of the answers of the base estimators for which a row is out of bag, for a row of
@@ -278,11 +272,7 @@ class BaggingClassifier(
         ``coverage``, the share of the training set that is out of bag for one of them at least;
         only with ``oob_score``.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -360,9 +350,7 @@ class BaggingClassifier(
         y : array-like of shape (n_samples,)
             Targets; a regressor may have several, of shape (n_samples, n_outputs).
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
+        {drawing_weight}
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
@@ -375,8 +363,7 @@ class BaggingClassifier(
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         routed = self._route("fit", fit_params)
         return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
@@ -386,11 +373,9 @@ class BaggingClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
-        **params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {routed_params}
 
         Returns
         -------
@@ -404,11 +389,9 @@ class BaggingClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
-        **params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {routed_params}
 
         Returns
         -------
@@ -432,11 +415,9 @@ class BaggingClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
-        **params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {routed_params}
 
         Returns
         -------
@@ -502,6 +483,7 @@ class BaggingClassifier(
         self.oob_decision_function_ = answers
 
 
+@inserted
 class BaggingRegressor(
     EstimatorMixin, AveragedTargetsMixin, BaggingMixin, RegressorMixin, BaseEstimator
 ):
@@ -512,10 +494,7 @@ class BaggingRegressor(
     the features [3]_ [4]_. The ensemble is ``H(x) = sum_t h_t(x) / T``: the mean of the predictions
     which varies less than a base estimator does.
 
-    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
-    their places: integer weights are repetitions, and the order of the rows does not matter,
-    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
-    count rows, whatever their weights; there a weight is no repetition.)
+    {independent_draws}
 
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingRegressor`,
     and more. What differs:
@@ -531,7 +510,7 @@ class BaggingRegressor(
     Parameters
     ----------
     estimator : object, default=None
-        What the base estimators are clones of; None is a
+        The base estimator; None is a
         :class:`~sklearn_sl.tree.DecisionTreeRegressor`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
@@ -570,26 +549,22 @@ class BaggingRegressor(
     random_state : int, RandomState instance or None, default=None
         The seed of all draws, and of the base estimators' own.
 
-    verbose : int, default=0
-        How much to print of the progress.
+    {verbose}
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of estimators
         The fitted base estimators.
 
     estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; made anew at each call.
+        The rows that each base estimator drew, as often as it did; computed at each call.
 
     estimators_features_ : list of ndarray
         The features of each base estimator.
 
-    oob_score_ : float
-        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
-        callable; only with ``oob_score``.
+    {oob_score}
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The means of the predictions of the base estimators for which a row is out of bag, for a row
@@ -602,11 +577,7 @@ class BaggingRegressor(
         ``coverage``, the share of the training set that is out of bag for one of them at least;
         only with ``oob_score``.
 
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -679,9 +650,7 @@ class BaggingRegressor(
         y : array-like of shape (n_samples,)
             Targets; a regressor may have several, of shape (n_samples, n_outputs).
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
+        {drawing_weight}
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
@@ -694,8 +663,7 @@ class BaggingRegressor(
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         routed = self._route("fit", fit_params)
         return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
@@ -705,11 +673,9 @@ class BaggingRegressor(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
-        **params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {routed_params}
 
         Returns
         -------

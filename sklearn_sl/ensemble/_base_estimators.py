@@ -28,6 +28,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from sklearn_sl._threads import Helpers, in_order
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import repeated
 from sklearn_sl.ensemble._stump import (
     DecisionStump,
@@ -138,7 +139,7 @@ def without_names(X):
 
 
 def class_codes(estimator, X, classes):
-    """Return the places in ``classes`` of what a fitted classifier predicts."""
+    """Return the indices into ``classes`` of what a fitted classifier predicts."""
     if is_tree(estimator) or isinstance(estimator, DecisionStump):
         return estimator._codes(X)
     return np.searchsorted(classes, estimator.predict(X))
@@ -360,16 +361,16 @@ class Narrator:
             )
 
 
+@inserted
 class ResampledTrees:
     """The training set of base estimators that are trees of the package.
 
     Parameters
     ----------
     template : DecisionTreeClassifier or DecisionTreeRegressor
-        What the base estimators are clones of.
+        The base estimator that the ensemble is made of clones of.
 
-    X : {array-like, dataframe} of shape (n_samples, n_features)
-        Samples.
+    {X}
 
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Targets; classes as codes.
@@ -431,7 +432,7 @@ class ResampledEstimators:
     Parameters
     ----------
     template : estimator
-        What the base estimators are clones of.
+        The base estimator that the ensemble is made of clones of.
 
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Samples.

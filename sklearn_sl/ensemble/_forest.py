@@ -19,6 +19,7 @@ from sklearn_sl.ensemble._averaged_targets import (
 )
 from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import ResampledTrees
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
@@ -38,6 +39,7 @@ TREE_PARAMS = (
 )
 
 
+@inserted
 class ForestMixin(AveragingMixin):
     """Trees that look at some of the features in each node."""
 
@@ -102,8 +104,7 @@ class ForestMixin(AveragingMixin):
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -119,8 +120,7 @@ class ForestMixin(AveragingMixin):
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -143,6 +143,7 @@ class ForestMixin(AveragingMixin):
         return in_order(lambda estimator, over: work(estimator.tree_), self.estimators_, n_threads)
 
 
+@inserted
 class RandomForestClassifier(
     EstimatorMixin,
     AveragedClassesMixin,
@@ -159,10 +160,7 @@ class RandomForestClassifier(
     of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
     features the correlation.
 
-    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
-    their places: integer weights are repetitions, and the order of the rows does not matter,
-    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
-    count rows, whatever their weights; there a weight is no repetition.)
+    {independent_draws}
 
     The parameters, methods and attributes are those of
     :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
@@ -184,8 +182,7 @@ class RandomForestClassifier(
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity of a node: the Gini index, or the entropy in bits, which has two names.
 
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
+    {max_depth}
 
     min_samples_split : int or float, default=2
         The number of rows, or the share of all, that a node needs to be split.
@@ -204,8 +201,7 @@ class RandomForestClassifier(
     max_leaf_nodes : int, default=None
         Grow trees best-first, up to so many leaves.
 
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {min_impurity_decrease}
 
     bootstrap : bool, default=True
         Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
@@ -224,8 +220,7 @@ class RandomForestClassifier(
     random_state : int, RandomState instance or None, default=None
         The seed of all draws of rows and features.
 
-    verbose : int, default=0
-        How much to print of the progress.
+    {verbose}
 
     warm_start : bool, default=False
         Add trees to those of the last fit. With an integer ``random_state`` and the same
@@ -237,34 +232,32 @@ class RandomForestClassifier(
         each.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the trees are pruned; zero is no pruning.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning.
 
     max_samples : int or float, default=None
         The number of draws of a tree, or their share of the size of the training set;
         None is all of it. The size is the sum of the weights if they are integers, and the number
         of rows of positive weight otherwise.
 
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+    {monotonic_cst}
 
     voting : {"average", "vote"}, default="average"
         What ``predict_proba`` is the mean of: the probabilities that the trees give, or ones for
         the classes that they predict.
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
     Attributes
     ----------
     estimator_ : estimator
-        What the trees are clones of.
+        The unfitted tree that the forest is made of clones of.
 
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeClassifier`
-        The fitted trees, whose classes are the places in ``classes_``.
+        The fitted trees, whose classes are indices into ``classes_``.
 
     estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; made anew at each call.
+        The rows that each tree drew, as often as it did; computed at each call.
 
     classes_ : ndarray of shape (n_classes,) or list of n_outputs such arrays
         The classes.
@@ -272,16 +265,13 @@ class RandomForestClassifier(
     n_classes_ : int or list of int
         The number of classes.
 
-    n_outputs_ : int
-        The number of outputs.
+    {n_outputs}
 
     feature_importances_ : ndarray of shape (n_features,)
         By how much the splits of each feature reduce the impurity, as shares of one. It favours
         features with many values; see :meth:`oob_permutation_importance`.
 
-    oob_score_ : float
-        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
-        callable; only with ``oob_score``.
+    {oob_score}
 
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
             (n_samples, n_classes, n_outputs)
@@ -295,17 +285,9 @@ class RandomForestClassifier(
         ``coverage``, the share of the training set that is out of bag for one of them at least;
         only with ``oob_score``.
 
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
+    {categories_learned}
 
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -400,15 +382,11 @@ class RandomForestClassifier(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
+        {drawing_weight}
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
@@ -418,8 +396,7 @@ class RandomForestClassifier(
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         if sp.issparse(y):
             raise ValueError(
@@ -450,8 +427,7 @@ class RandomForestClassifier(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -466,8 +442,7 @@ class RandomForestClassifier(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -485,8 +460,7 @@ class RandomForestClassifier(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -508,6 +482,7 @@ class RandomForestClassifier(
 
 
 @peer.RandomForestRegressor.register
+@inserted
 class RandomForestRegressor(
     EstimatorMixin,
     AveragedTargetsMixin,
@@ -524,10 +499,7 @@ class RandomForestRegressor(
     of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
     features the correlation.
 
-    Rows are drawn independently, equal ones too. The draws follow from what the rows hold, not from
-    their places: integer weights are repetitions, and the order of the rows does not matter,
-    exactly and for every ``random_state``. (``min_samples_leaf`` and ``min_samples_split`` of trees
-    count rows, whatever their weights; there a weight is no repetition.)
+    {independent_draws}
 
     The parameters, methods and attributes are those of
     :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
@@ -549,8 +521,7 @@ class RandomForestRegressor(
         The impurity of a node: the variance, or half the mean Poisson deviance, for targets that
         are not negative.
 
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
+    {max_depth}
 
     min_samples_split : int or float, default=2
         The number of rows, or the share of all, that a node needs to be split.
@@ -569,8 +540,7 @@ class RandomForestRegressor(
     max_leaf_nodes : int, default=None
         Grow trees best-first, up to so many leaves.
 
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {min_impurity_decrease}
 
     bootstrap : bool, default=True
         Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
@@ -589,49 +559,43 @@ class RandomForestRegressor(
     random_state : int, RandomState instance or None, default=None
         The seed of all draws of rows and features.
 
-    verbose : int, default=0
-        How much to print of the progress.
+    {verbose}
 
     warm_start : bool, default=False
         Add trees to those of the last fit. With an integer ``random_state`` and the same
         training set the ensemble is the one that a single fit would have given.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the trees are pruned; zero is no pruning.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning.
 
     max_samples : int or float, default=None
         The number of draws of a tree, or their share of the size of the training set;
         None is all of it. The size is the sum of the weights if they are integers, and the number
         of rows of positive weight otherwise.
 
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+    {monotonic_cst}
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
     Attributes
     ----------
     estimator_ : estimator
-        What the trees are clones of.
+        The unfitted tree that the forest is made of clones of.
 
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         The fitted trees.
 
     estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; made anew at each call.
+        The rows that each tree drew, as often as it did; computed at each call.
 
-    n_outputs_ : int
-        The number of outputs.
+    {n_outputs}
 
     feature_importances_ : ndarray of shape (n_features,)
         By how much the splits of each feature reduce the impurity, as shares of one. It favours
         features with many values; see :meth:`oob_permutation_importance`.
 
-    oob_score_ : float
-        The score of the rows out of bag, weighted by their weights unless ``oob_score`` is a
-        callable; only with ``oob_score``.
+    {oob_score}
 
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The means of the predictions of the trees for which a row is out of bag, for a row
@@ -644,17 +608,9 @@ class RandomForestRegressor(
         ``coverage``, the share of the training set that is out of bag for one of them at least;
         only with ``oob_score``.
 
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
+    {categories_learned}
 
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -737,15 +693,11 @@ class RandomForestRegressor(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, by which they are drawn; a sample of weight zero is as if it
-            were not there.
+        {drawing_weight}
 
         oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
             Groups of samples that belong together, such as the visits of one patient: a sample is
@@ -755,8 +707,7 @@ class RandomForestRegressor(
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         if sp.issparse(y):
             raise ValueError(
@@ -769,8 +720,7 @@ class RandomForestRegressor(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------

@@ -24,7 +24,7 @@ from sklearn_sl.ensemble._resampling import Resampling
 
 
 def check_out_of_bag(ensemble, resampling, y):
-    """Complain, before the base estimators are fitted, if there will be no score."""
+    """Raise an error, before the base estimators are fitted, if there will be no score."""
     if not resampling.resamples:
         raise ValueError(
             "Out of bag estimation only available if bootstrap=True, or if max_samples leaves "

@@ -281,7 +281,7 @@ class Resampling(CheckedState):
     # ------------------------------------------------------------ out of bag
 
     def check_copies(self):
-        """Complain of weights that stand for too many copies to tell which were drawn."""
+        """Raise an error for weights that stand for too many copies to tell which were drawn."""
         if self.weight is not None and self.integral and self.size > MOST_COPIES:
             raise ValueError(
                 "sample_weight, whose integers count repeated rows, must sum to at most "

@@ -26,6 +26,7 @@ from sklearn_sl.ensemble._base_estimators import (
     read_for,
 )
 from sklearn_sl.ensemble._boosting import BoostedInputMixin
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import exact_sum, masses, own_weights
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -180,6 +181,7 @@ class StagewiseMixin(BoostedInputMixin):
         return stages.reason == "n_estimators"
 
 
+@inserted
 class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin, BaseEstimator):
     """Additive model for classification, fitted stage by stage to a loss of the margin.
 
@@ -231,8 +233,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of lists of estimators
         The base estimators for each class against the rest, one list for two classes. Classifiers
@@ -249,14 +250,9 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         minimum is at an infinite coefficient), "weak" (the base estimator is no better than
         chance), "tol" or "callback".
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_attribute}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -315,19 +311,15 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the base estimators take.
+        {training_any_X}
 
-        y : array-like of shape (n_samples,)
-            Classes.
+        {class_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y, weight, _ = self._read_training_set(X, y, sample_weight)
         check_classification_targets(y)
@@ -433,8 +425,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
@@ -449,8 +440,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------
@@ -469,13 +459,11 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         for decision in self.staged_decision_function(X):
             yield self._classes_of(decision)
@@ -485,13 +473,11 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         return self._classes_of(self.decision_function(X))
 
@@ -520,6 +506,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         return np.where(total > 0, share / np.where(total > 0, total, 1), softmax(decision, axis=1))
 
 
+@inserted
 class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, BaseEstimator):
     """Additive model for regression, fitted stage by stage.
 
@@ -554,8 +541,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
     Attributes
     ----------
-    estimator_ : estimator
-        What the base estimators are clones of.
+    {estimator}
 
     estimators_ : list of regressors
         The base estimators.
@@ -572,11 +558,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     stop_reason_ : str
         What ended the fit: "n_estimators", "perfect", "weak", "tol" or "callback".
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -631,19 +613,16 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Training samples, of any kind that the base estimators take.
+        {training_any_X}
 
         y : array-like of shape (n_samples,)
             Targets.
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y, weight, _ = self._read_training_set(X, y, sample_weight)
         y = y.astype(np.float64)
@@ -704,8 +683,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Yields
         ------
@@ -723,8 +701,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {any_X}
 
         Returns
         -------

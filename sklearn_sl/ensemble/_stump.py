@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.ensemble import _rounds, _stumps
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree._growing import keep_tree
 from sklearn_sl.tree._training_set import Target, TrainingSet, same_categories
@@ -199,6 +200,7 @@ def is_stump(tree, training_set):
 # ---------------------------------------------------------------- the estimator
 
 
+@inserted
 class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     """Decision stump: one feature, one threshold, a class on either side.
 
@@ -217,7 +219,8 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_jobs : int, default=None
-        The threads that sort the columns; None is one, unless joblib has been told otherwise.
+        The threads that sort the columns; None is one unless in a :obj:`joblib.parallel_backend`
+        context.
 
     Attributes
     ----------
@@ -236,14 +239,9 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     edge_ : float
         By how much the stump is better than a coin, ``1/2 - error_``.
 
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_attribute}
 
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during fit, if all of them are strings.
+    {boosted_features_in}
 
     See Also
     --------
@@ -284,16 +282,13 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Training samples.
 
-        y : array-like of shape (n_samples,)
-            Classes.
+        {class_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         X, y = validate_data(self, X, read_labels(y), **NUMBERS)
         check_classification_targets(y)
@@ -325,7 +320,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return X[:, self.feature_] <= self.threshold_
 
     def _codes(self, X):
-        """Return the classes of validated samples, as places in ``classes_``."""
+        """Return the classes of validated samples, as indices into ``classes_``."""
         return np.where(self._goes_left(X), *self._side_codes)
 
     def predict(self, X):
@@ -338,8 +333,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Classes.
+        {returned_classes}
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **NUMBERS)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin, read_labels
+from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.kernels._structured import samples_of
 
 # Weights are rounded to integers whose sum has so many bits: all sums of them are exact.
@@ -264,6 +265,7 @@ SEARCHES = {"samples": search_samples, "closures": search_closures}
 # ---------------------------------------------------------------- the estimator
 
 
+@inserted
 class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classify a string by whether it is a substring of z, a weak learner for boosting.
 
@@ -375,16 +377,13 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array-like of str of shape (n_samples,) or (n_samples, 1)
             Training strings.
 
-        y : array-like of shape (n_samples,)
-            Classes.
+        {class_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         strings = read_strings(X)
         y = validate_data(self, y=read_labels(y))

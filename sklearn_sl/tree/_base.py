@@ -9,10 +9,12 @@ from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_tree
+from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path
 from sklearn_sl.tree._training_set import categories_of, read_samples
 
 
+@inserted
 class TreeMixin:
     """The parameters of a tree, and what can be asked of it once it is fitted.
 
@@ -110,11 +112,9 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
-        check_input : bool, default=True
-            False skips the validation of samples that are a float64 matrix in C order.
+        {check_input}
 
         Returns
         -------
@@ -129,11 +129,9 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
-        check_input : bool, default=True
-            False skips the validation of samples that are a float64 matrix in C order.
+        {check_input}
 
         Returns
         -------
@@ -155,11 +153,9 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
-        check_input : bool, default=True
-            False skips the validation of samples that are a float64 matrix in C order.
+        {check_input}
 
         Returns
         -------
@@ -178,8 +174,8 @@ class TreeMixin:
         Parameters
         ----------
         alpha : float, default=None
-            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
-            one if there are several.
+            Complexity parameter, the price of a leaf: the tree that minimises ``risk + alpha *
+            leaves``, the smallest one if there are several.
 
         n_leaves : int, default=None
             Instead of ``alpha``: the largest tree of the path with at most so many leaves.
@@ -219,11 +215,10 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         alphas : array-like of shape (n_alphas,), default=None
-            The prices of a leaf; None is ``ccp_path_.alphas``.
+            Complexity parameters; None is ``ccp_path_.alphas``.
 
         Returns
         -------
@@ -249,8 +244,7 @@ class TreeMixin:
         X : {array-like, dataframe} of shape (n_samples, n_features)
             Training samples.
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.

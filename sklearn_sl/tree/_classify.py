@@ -13,10 +13,12 @@ from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.tree._base import TreeMixin
 from sklearn_sl.tree._growing import fit_alone
+from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._training_set import read_classification
 from sklearn_sl.tree._tree import node_labels
 
 
+@inserted
 class ClassificationTreeMixin(TreeMixin):
     """Classes as targets: parameters, and what the nodes say of them."""
 
@@ -46,7 +48,7 @@ class ClassificationTreeMixin(TreeMixin):
         return np.mean(labels != values[:, None], axis=2)
 
     def _codes(self, X):
-        """Return the classes of numbers of a single output, as places in ``classes_``."""
+        """Return the classes of numbers of a single output, as indices into ``classes_``."""
         return node_labels(self.tree_, self._cost)[:, 0].take(self.tree_._leaves(X))
 
     def _answers(self, tree):
@@ -65,11 +67,9 @@ class ClassificationTreeMixin(TreeMixin):
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
-        check_input : bool, default=True
-            False skips the validation of samples that are a float64 matrix in C order.
+        {check_input}
 
         Returns
         -------
@@ -88,8 +88,7 @@ class ClassificationTreeMixin(TreeMixin):
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
@@ -123,6 +122,7 @@ class ClassificationTreeMixin(TreeMixin):
 
 
 @peer.DecisionTreeClassifier.register
+@inserted
 class DecisionTreeClassifier(
     EstimatorMixin, ClassificationTreeMixin, MultiOutputMixin, ClassifierMixin, BaseEstimator
 ):
@@ -147,65 +147,25 @@ class DecisionTreeClassifier(
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity: the Gini index, or the entropy in bits, which has two names.
 
-    splitter : {"best", "random"}, default="best"
-        "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node; of categories always the
-        best subset is taken.
-
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
-
-    min_samples_split : int or float, default=2
-        The number of samples, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of samples, or the share of all, that every leaf must have. Samples count once,
-        whatever their weights.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all samples that every leaf must have.
-
-    max_features : int, float or {"sqrt", "log2"}, default=None
-        How many features a node looks at, drawn at random; a float is a share, None all of them.
-        More are drawn until one of them is not constant in the node.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of random features and thresholds. For the same seed the tree does not depend on
-        the order of the rows or the number of threads.
-
-    max_leaf_nodes : int, default=None
-        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
-
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {growth}
 
     class_weight : dict, list of dict or "balanced", default=None
         Weights of the classes; "balanced" gives all classes the same total. For several outputs a
         list, one entry for each.
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the grown tree is pruned; zero is no pruning. See
-        :meth:`prune` for pruning after the fit.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning. See :meth:`prune` for pruning after the fit.
 
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+    {monotonic_cst}
 
     risk : {"impurity", "misclassification"}, default="impurity"
         What pruning weighs against the number of leaves: the impurity, as in scikit-learn, or the
         misclassification rate (the mean cost if there is a ``cost_matrix``), as in CART and rpart.
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
-    surrogates : int, default=0
-        The number of surrogate splits of a node. With zero, missing values go to the side that
-        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
-        by the samples whose value is known, and the others follow the first surrogate that knows
-        them, or else the majority (rpart's way).
-
-    competitors : int, default=0
-        How many splits by other features to keep for each node, for information.
+    {surrogates_and_competitors}
 
     priors : dict or array-like of shape (n_classes,), default=None
         The prior probabilities of the classes, by label or in the order of ``classes_``; None
@@ -216,9 +176,7 @@ class DecisionTreeClassifier(
         predict the class of the least mean cost, and the splits count each class by the sum of
         its row, the altered priors of CART.
 
-    n_jobs : int, default=None
-        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
-        tree is the same for any number.
+    {tree_n_jobs}
 
     Attributes
     ----------
@@ -228,37 +186,13 @@ class DecisionTreeClassifier(
     n_classes_ : int or ndarray of int
         The number of classes, or of those of each output.
 
-    tree_ : Tree
-        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
-        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+    {tree_attributes}
 
-    ccp_path_ : PruningPath
-        The subtrees of weakest-link pruning.
+    {importances}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one.
+    {categories_learned}
 
-    surrogate_importances_ : ndarray of shape (n_features,)
-        The same among the samples whose value is known, where a surrogate counts by its adjusted
-        agreement; only with ``surrogates``.
-
-    max_features_ : int
-        The number of features that a node looks at.
-
-    n_outputs_ : int
-        The number of outputs.
-
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
-
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -344,21 +278,18 @@ class DecisionTreeClassifier(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Classes.
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         check_input : bool, default=True
             Has no effect: a fit always looks at its samples.
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         return fit_alone(self, *read_classification(self, X, y, sample_weight))

@@ -19,6 +19,7 @@ from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin, as_label_array
 from sklearn_sl.tree._classify import ClassificationTreeMixin
 from sklearn_sl.tree._growing import draw_seed, grow, grow_with_callbacks, keep_tree, rules_of
+from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path, sum_over_leaves
 from sklearn_sl.tree._regress import RegressionTreeMixin
 from sklearn_sl.tree._training_set import read_classification, read_regression
@@ -82,8 +83,8 @@ class PruningSearchMixin:
         Parameters
         ----------
         alpha : float, default=None
-            The price of a leaf: the tree that minimises ``risk + alpha * leaves``, the smallest
-            one if there are several.
+            Complexity parameter, the price of a leaf: the tree that minimises ``risk + alpha *
+            leaves``, the smallest one if there are several.
 
         n_leaves : int, default=None
             Instead of ``alpha``: the largest tree of the path with at most so many leaves.
@@ -234,6 +235,7 @@ def cp_table(path, training_loss, loss, squared_loss, weight):
 
 
 @peer.DecisionTreeClassifier.register
+@inserted
 class DecisionTreeClassifierCV(
     EstimatorMixin,
     PruningSearchMixin,
@@ -258,37 +260,7 @@ class DecisionTreeClassifierCV(
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity: the Gini index, or the entropy in bits, which has two names.
 
-    splitter : {"best", "random"}, default="best"
-        "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node; of categories always the
-        best subset is taken.
-
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
-
-    min_samples_split : int or float, default=2
-        The number of samples, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of samples, or the share of all, that every leaf must have. Samples count once,
-        whatever their weights.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all samples that every leaf must have.
-
-    max_features : int, float or {"sqrt", "log2"}, default=None
-        How many features a node looks at, drawn at random; a float is a share, None all of them.
-        More are drawn until one of them is not constant in the node.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of random features and thresholds. For the same seed the tree does not depend on
-        the order of the rows or the number of threads.
-
-    max_leaf_nodes : int, default=None
-        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
-
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {growth}
 
     class_weight : dict, list of dict or "balanced", default=None
         Weights of the classes; "balanced" gives all classes the same total. For several outputs a
@@ -312,18 +284,9 @@ class DecisionTreeClassifierCV(
         is that of this mean. It is called once for each subtree and fold, which takes longer than
         all the rest. ``cp_table_`` has the errors all the same.
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
-    surrogates : int, default=0
-        The number of surrogate splits of a node. With zero, missing values go to the side that
-        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
-        by the samples whose value is known, and the others follow the first surrogate that knows
-        them, or else the majority (rpart's way).
-
-    competitors : int, default=0
-        How many splits by other features to keep for each node, for information.
+    {surrogates_and_competitors}
 
     priors : dict or array-like of shape (n_classes,), default=None
         The prior probabilities of the classes, by label or in the order of ``classes_``; None
@@ -334,14 +297,12 @@ class DecisionTreeClassifierCV(
         predict the class of the least mean cost, and the splits count each class by the sum of
         its row, the altered priors of CART.
 
-    n_jobs : int, default=None
-        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
-        tree is the same for any number.
+    {tree_n_jobs}
 
     Attributes
     ----------
     alpha_ : float
-        The price of a leaf at which the tree is pruned.
+        The complexity parameter at which the tree is pruned.
 
     best_score_ : float
         The cross-validated score of the chosen subtree: that of the scorer, averaged over the
@@ -366,37 +327,13 @@ class DecisionTreeClassifierCV(
     n_classes_ : int or ndarray of int
         The number of classes, or of those of each output.
 
-    tree_ : Tree
-        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
-        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+    {tree_attributes}
 
-    ccp_path_ : PruningPath
-        The subtrees of weakest-link pruning.
+    {importances}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one.
+    {categories_learned}
 
-    surrogate_importances_ : ndarray of shape (n_features,)
-        The same among the samples whose value is known, where a surrogate counts by its adjusted
-        agreement; only with ``surrogates``.
-
-    max_features_ : int
-        The number of features that a node looks at.
-
-    n_outputs_ : int
-        The number of outputs.
-
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
-
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -480,22 +417,18 @@ class DecisionTreeClassifierCV(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         groups : array-like of shape (n_samples,), default=None
             Groups of samples, for a splitter that keeps them together.
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         training_set, target = read_classification(self, X, y, sample_weight)
         return self._search(training_set, target, y, sample_weight, groups)
@@ -513,6 +446,7 @@ class DecisionTreeClassifierCV(
 
 
 @peer.DecisionTreeRegressor.register
+@inserted
 class DecisionTreeRegressorCV(
     EstimatorMixin,
     PruningSearchMixin,
@@ -538,37 +472,7 @@ class DecisionTreeRegressorCV(
         The impurity: the variance, or half the mean Poisson deviance, for targets that are not
         negative.
 
-    splitter : {"best", "random"}, default="best"
-        "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node; of categories always the
-        best subset is taken.
-
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
-
-    min_samples_split : int or float, default=2
-        The number of samples, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of samples, or the share of all, that every leaf must have. Samples count once,
-        whatever their weights.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all samples that every leaf must have.
-
-    max_features : int, float or {"sqrt", "log2"}, default=None
-        How many features a node looks at, drawn at random; a float is a share, None all of them.
-        More are drawn until one of them is not constant in the node.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of random features and thresholds. For the same seed the tree does not depend on
-        the order of the rows or the number of threads.
-
-    max_leaf_nodes : int, default=None
-        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
-
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {growth}
 
     cv : int, cross-validation generator or an iterable, default=None
         How to split the samples into folds, as in
@@ -584,27 +488,16 @@ class DecisionTreeRegressorCV(
         is that of this mean. It is called once for each subtree and fold, which takes longer than
         all the rest. ``cp_table_`` has the errors all the same.
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
-    surrogates : int, default=0
-        The number of surrogate splits of a node. With zero, missing values go to the side that
-        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
-        by the samples whose value is known, and the others follow the first surrogate that knows
-        them, or else the majority (rpart's way).
+    {surrogates_and_competitors}
 
-    competitors : int, default=0
-        How many splits by other features to keep for each node, for information.
-
-    n_jobs : int, default=None
-        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
-        tree is the same for any number.
+    {tree_n_jobs}
 
     Attributes
     ----------
     alpha_ : float
-        The price of a leaf at which the tree is pruned.
+        The complexity parameter at which the tree is pruned.
 
     best_score_ : float
         The cross-validated score of the chosen subtree: that of the scorer, averaged over the
@@ -623,37 +516,13 @@ class DecisionTreeRegressorCV(
         The tree before pruning, to which :meth:`prune`, :meth:`predict_path` and ``ccp_path_``
         refer.
 
-    tree_ : Tree
-        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
-        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+    {tree_attributes}
 
-    ccp_path_ : PruningPath
-        The subtrees of weakest-link pruning.
+    {importances}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one.
+    {categories_learned}
 
-    surrogate_importances_ : ndarray of shape (n_features,)
-        The same among the samples whose value is known, where a surrogate counts by its adjusted
-        agreement; only with ``surrogates``.
-
-    max_features_ : int
-        The number of features that a node looks at.
-
-    n_outputs_ : int
-        The number of outputs.
-
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
-
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -725,22 +594,18 @@ class DecisionTreeRegressorCV(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         groups : array-like of shape (n_samples,), default=None
             Groups of samples, for a splitter that keeps them together.
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         training_set, target = read_regression(self, X, y, sample_weight)
         return self._search(training_set, target, y, sample_weight, groups)

@@ -12,6 +12,7 @@ from sklearn_sl._sklearn import Interval, StrOptions, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.tree._base import TreeMixin
 from sklearn_sl.tree._growing import fit_alone
+from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._training_set import read_regression
 
 
@@ -42,6 +43,7 @@ class RegressionTreeMixin(TreeMixin):
 
 
 @peer.DecisionTreeRegressor.register
+@inserted
 class DecisionTreeRegressor(
     EstimatorMixin, RegressionTreeMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
 ):
@@ -68,95 +70,29 @@ class DecisionTreeRegressor(
         The impurity: the variance, or half the mean Poisson deviance, for targets that are not
         negative.
 
-    splitter : {"best", "random"}, default="best"
-        "best" takes the best of all thresholds of a feature, "random" looks at one for each
-        feature, uniform between its least and largest value in the node; of categories always the
-        best subset is taken.
-
-    max_depth : int, default=None
-        The largest depth of a leaf; None is no limit.
-
-    min_samples_split : int or float, default=2
-        The number of samples, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of samples, or the share of all, that every leaf must have. Samples count once,
-        whatever their weights.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all samples that every leaf must have.
-
-    max_features : int, float or {"sqrt", "log2"}, default=None
-        How many features a node looks at, drawn at random; a float is a share, None all of them.
-        More are drawn until one of them is not constant in the node.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of random features and thresholds. For the same seed the tree does not depend on
-        the order of the rows or the number of threads.
-
-    max_leaf_nodes : int, default=None
-        Grow best-first, the split that reduces the impurity most at a time, up to so many leaves.
-
-    min_impurity_decrease : float, default=0.0
-        By how much a split must reduce the impurity of the tree at least.
+    {growth}
 
     ccp_alpha : non-negative float, default=0.0
-        The price of a leaf for which the grown tree is pruned; zero is no pruning. See
-        :meth:`prune` for pruning after the fit.
+        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
+        pruning. See :meth:`prune` for pruning after the fit.
 
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+    {monotonic_cst}
 
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Which features are categories: their places, their names, or a truth value for each. By
-        default those that have the dtype "category" in a data frame.
+    {categorical_features}
 
-    surrogates : int, default=0
-        The number of surrogate splits of a node. With zero, missing values go to the side that
-        was better for those of the training set (scikit-learn's way). Otherwise a split is judged
-        by the samples whose value is known, and the others follow the first surrogate that knows
-        them, or else the majority (rpart's way).
+    {surrogates_and_competitors}
 
-    competitors : int, default=0
-        How many splits by other features to keep for each node, for information.
-
-    n_jobs : int, default=None
-        The number of threads; None is 1 unless in a :obj:`joblib.parallel_backend` context. The
-        tree is the same for any number.
+    {tree_n_jobs}
 
     Attributes
     ----------
-    tree_ : Tree
-        The nodes as arrays, under the names of scikit-learn's ``tree_``, and in addition
-        ``improvement``, ``risk``, ``collapse``, ``surrogates`` and ``competitors``.
+    {tree_attributes}
 
-    ccp_path_ : PruningPath
-        The subtrees of weakest-link pruning.
+    {importances}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one.
+    {categories_learned}
 
-    surrogate_importances_ : ndarray of shape (n_features,)
-        The same among the samples whose value is known, where a surrogate counts by its adjusted
-        agreement; only with ``surrogates``.
-
-    max_features_ : int
-        The number of features that a node looks at.
-
-    n_outputs_ : int
-        The number of outputs.
-
-    is_categorical_ : ndarray of shape (n_features,) or None
-        Which features are categories; None if there are none.
-
-    categories_ : list of n_features arrays or None
-        The categories of each feature, None for a number.
-
-    n_features_in_ : int
-        Number of features seen during :term:`fit`.
-
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen during :term:`fit`, if they are all strings.
+    {features_in}
 
     See Also
     --------
@@ -238,22 +174,18 @@ class DecisionTreeRegressor(
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
+        {training_X}
 
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        {targets_y}
 
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; a sample of weight zero is as if it were not there.
+        {sample_weight}
 
         check_input : bool, default=True
             Has no effect: a fit always looks at its samples.
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted}
         """
         return fit_alone(self, *read_regression(self, X, y, sample_weight))
 

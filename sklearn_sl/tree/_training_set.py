@@ -75,7 +75,7 @@ def shared_training_set(tree, X, *, reader=None, n_threads=1):
 
 
 def check_supported(tree):
-    """Complain of parameters that are there for the sake of scikit-learn's signature alone."""
+    """Raise an error for parameters that only scikit-learn's trees support."""
     if getattr(tree, "monotonic_cst", None) is not None:
         raise ValueError(
             "monotonic_cst must be None: monotonicity constraints are not supported. Use the trees "

@@ -97,7 +97,7 @@ class Tree(CheckedState):
         self._pack()
 
     def _check_state(self):
-        """Complain unless a descent stays within the arrays, and comes to an end."""
+        """Raise an error unless a descent stays within the arrays, and comes to an end."""
         check_number(self, "n_features", 1)
         check_number(self, "n_outputs", 1)
         self._check_shapes()
@@ -126,7 +126,7 @@ class Tree(CheckedState):
         check_shape(self, "value", (n, self.n_outputs, n_classes.max()))
 
     def _check_children(self, split):
-        """Complain unless each node but the root is the child of one node before it."""
+        """Raise an error unless each node but the root is the child of one node before it."""
         left, right = self.children_left[split], self.children_right[split]
         children = np.sort(np.concatenate([left, right]))
         if not np.array_equal(children, np.arange(1, self.node_count)):
@@ -144,7 +144,7 @@ class Tree(CheckedState):
             raise ValueError("The depth of a node must be one more than that of its parent.")
 
     def _check_subsets(self, subset, name):
-        """Complain of subsets that begin, or end, outside of ``subsets``."""
+        """Raise an error for subsets that begin, or end, outside of ``subsets``."""
         check_entries(subset, f"the subsets of {name}", -1, len(self.subsets) - 1)
         begin = subset[subset >= 0]
         counts = self.subsets[begin].astype(np.int64)

@@ -11,8 +11,10 @@ from scipy import stats
 from sklearn import tree as peer
 from sklearn.model_selection import cross_val_score
 
+from sklearn_sl.ensemble import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn_sl.tree._growing import rules_of
+from sklearn_sl.tree._growing import draw_seed, grow, rules_of
+from sklearn_sl.tree._training_set import read_classification
 
 CLASSIFICATION = ["gini", "entropy", "log_loss"]
 REGRESSION = ["squared_error", "poisson"]
@@ -568,3 +570,24 @@ def test_threads_share_a_tree_sorted_on_demand(rng, monkeypatch):
     )
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+@pytest.mark.parametrize("params", [{}, {"max_features": 2, "random_state": 3}, {"max_depth": 2}])
+def test_growing_is_a_function_of_training_set_target_rules_and_seed(rng, params):
+    X, y = rng.normal(size=(80, 5)), rng.integers(0, 3, 80)
+    model = DecisionTreeClassifier(**params)
+    training_set, target = read_classification(model, X, y, None)
+    before = dict(vars(model))
+    rules = rules_of(model, 5)
+    trees = [grow(training_set, target, rules, draw_seed(rules, 3, 5)) for _ in range(2)]
+    assert vars(model) == before
+    for tree in trees:
+        for name in ARRAYS:
+            np.testing.assert_array_equal(getattr(tree, name), getattr(model.fit(X, y).tree_, name))
+
+
+def test_trees_of_ensembles_hold_no_more_than_trees_that_were_fitted_alone(rng):
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+    alone = set(vars(DecisionTreeClassifier().fit(X, y)))
+    for ensemble in (RandomForestClassifier(2), BaggingClassifier(None, 2), AdaBoostClassifier()):
+        assert set(vars(ensemble.fit(X, y).estimators_[0])) == alone
