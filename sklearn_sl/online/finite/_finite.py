@@ -167,8 +167,8 @@ class VersionSpaceMixin(ClassAnswersMixin):
         advice = self._advice(X)
         if advice.shape[1] != len(self._all):
             raise ValueError(
-                f"There are {advice.shape[1]} hypotheses, but there were {len(self._all)}: start "
-                "afresh, with fit or with a clone."
+                f"hypotheses gave {advice.shape[1]} predictions for a sample, but {len(self._all)} "
+                "since the first partial_fit: call fit or use a clone."
             )
         return _version_space.sweep(
             advice,
