@@ -42,14 +42,16 @@ lint: .venv/lint.stamp
 	ruff check .
 	ruff format --check .
 	cython-lint sklearn_sl
+	$(BIN)/python -m mypy
 
 clean:
 	rm -rf .venv build dist *.egg-info doc/_build doc/gallery doc/generated
 	find sklearn_sl -name '*.so' -delete -o -name '*.c' -delete
 
-# The linters need no package.
+# The linters need no compiled package, mypy the types of NumPy and SciPy.
 .venv/lint.stamp: .venv/bin/python Makefile
-	$(BIN)/python -m pip install --quiet 'ruff>=0.12' 'cython-lint>=0.16'
+	$(BIN)/python -m pip install --quiet 'ruff>=0.12' 'cython-lint>=0.16' 'mypy>=1.15' \
+		'numpy>=2.0' 'scipy>=1.13' 'scikit-learn>=1.7'
 	touch $@
 
 # A changed .pyx or build file installs again, which compiles again.

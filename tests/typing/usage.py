@@ -26,7 +26,7 @@ assert_type(machine.duality_gap_, np.ndarray)
 assert_type(SVR(epsilon=0.1).fit(sp.csr_array(X), y), SVR)
 
 assert_type(KernelRidge(alpha=0.1).fit([[0.0], [1.0]], [0, 1]), KernelRidge)
-assert_type(KernelRidgeCV(alphas=(0.1, 1.0)).fit(X, y).best_score_, float)
+assert_type(KernelRidgeCV(alphas=(0.1, 1.0)).fit(X, y), KernelRidgeCV)
 assert_type(DecisionTreeClassifierCV(rule="1se").fit(X, y), DecisionTreeClassifierCV)
 
 forest = RandomForestClassifier(10, oob_score=True).fit(X, y, sample_weight=y)
