@@ -2,11 +2,14 @@
 
 import inspect
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
+T = TypeVar("T")
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", flags=re.MULTILINE)
 
 
-def inserter(**paragraphs):
+def inserter(**paragraphs: str) -> Callable[[T], T]:
     """Return a decorator that puts these paragraphs where a docstring has ``{name}`` on a line.
 
     It decorates functions, and classes together with the methods, properties included, that they

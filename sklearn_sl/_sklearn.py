@@ -9,6 +9,8 @@ import contextlib
 import functools
 import inspect
 import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import base, get_config
@@ -72,8 +74,11 @@ _WEIGHT_CHECK_KNOWS_ZEROS = (
     "allow_all_zero_weights" in inspect.signature(validation._check_sample_weight).parameters
 )
 
+# What is decorated keeps its type.
+F = TypeVar("F", bound=Callable[..., Any])
 
-def fit_context(*, prefer_skip_nested_validation):
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was

@@ -1,6 +1,9 @@
 """The few protocol mixins that the estimators of the package share."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -107,7 +110,7 @@ def missing_labels(labels):
     ]
 
 
-def trusted_types():
+def trusted_types() -> list[Any]:
     """Return the types of this package that a model file may hold, for :func:`skops.io.load`.
 
     skops loads no type that it does not know, unless it is told to trust it. These are all

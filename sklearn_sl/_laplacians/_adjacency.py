@@ -5,7 +5,10 @@ weights of the edges, symmetric, positive, in canonical format, without a diagon
 changes neither the Laplacian nor a harmonic function, so it is dropped.
 """
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,13 +16,16 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl._laplacians import _ordering
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, SparseLike
+
 # Weights of the two directions of an edge may differ by rounding.
 SYMMETRY = 1e-10
 # One call of compiled code reads about so many entries: 50 ms or less.
 READ = 5_000_000
 
 
-def as_graph(graph):
+def as_graph(graph: SparseLike | ArrayLike) -> sp.csr_array:
     """Return a graph as a symmetric sparse matrix of edge weights, or say why it is none.
 
     Self-loops and entries of zero are dropped: they change neither the Laplacian nor a harmonic
@@ -132,7 +138,9 @@ def _symmetric(adjacency):
     )
 
 
-def graph_from_edges(edges, weights=None, *, n_vertices=None):
+def graph_from_edges(
+    edges: ArrayLike, weights: ArrayLike | None = None, *, n_vertices: int | None = None
+) -> sp.csr_array:
     """Return the graph with the given edges.
 
     An edge that is listed several times, in whatever direction, has the sum of its weights, as
@@ -200,7 +208,7 @@ def graph_from_edges(edges, weights=None, *, n_vertices=None):
     return as_graph(half + half.T)
 
 
-def connected_components(graph):
+def connected_components(graph: SparseLike | ArrayLike) -> tuple[int, np.ndarray]:
     """Return the number of connected components, and the component of each vertex.
 
     Parameters
@@ -238,7 +246,7 @@ def find_components(W):
     return _ordering.number_trees(component), component
 
 
-def laplacian(graph, normalization=None):
+def laplacian(graph: SparseLike | ArrayLike, normalization: Any = None) -> sp.csr_array:
     """Return the Laplacian of a graph, sparse.
 
     With the degrees ``d_i = sum_j w_ij`` and ``D = diag(d)``::
@@ -320,7 +328,7 @@ def _two_sides(W, side):
     return number == 1
 
 
-def cut_weight(graph, side):
+def cut_weight(graph: SparseLike | ArrayLike, side: ArrayLike) -> float:
     """Return the weight of the edges between two sets of vertices.
 
     For ``u`` of -1 and 1 that is ``u'Lu / 4``.
@@ -350,7 +358,7 @@ def cut_weight(graph, side):
     return float(weights[side[rows] != side[cols]].sum())
 
 
-def ratio_cut(graph, side):
+def ratio_cut(graph: SparseLike | ArrayLike, side: ArrayLike) -> float:
     """Return the cut over the sizes of its sides: ``cut(A, B) (1 / |A| + 1 / |B|)``.
 
     Parameters

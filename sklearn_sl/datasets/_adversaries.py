@@ -1,9 +1,11 @@
 """Adversaries: streams that are made up as a learner answers, to let it be wrong."""
 
+from __future__ import annotations
+
 from copy import deepcopy
 from fractions import Fraction
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -63,9 +65,12 @@ class BisectionAdversary:
     Fraction(13, 16)
     """
 
+    low: Any
+    high: Any
+
     classes = (-1, 1)
 
-    def __init__(self, low=0, high=1):
+    def __init__(self, low: Any = 0, high: Any = 1) -> None:
         self.low, self.high = Fraction(low), Fraction(high)
         if not self.low < self.high:
             raise ValueError(f"low must be < high={high!r}; got {low!r}.")
@@ -75,7 +80,7 @@ class BisectionAdversary:
         """A threshold that agrees with all answers."""
         return (self.low + self.high) / 2
 
-    def next(self):
+    def next(self) -> Any:
         """Return the next point.
 
         Returns
@@ -85,7 +90,7 @@ class BisectionAdversary:
         """
         return self.threshold
 
-    def answer(self, prediction):
+    def answer(self, prediction: int) -> int:
         """Return the class of the point, and go on to the next round.
 
         Parameters
@@ -147,15 +152,17 @@ class ExpertAdversary:
     (4, 4.0)
     """
 
+    right: np.ndarray
+
     classes = (0, 1)
 
-    def __init__(self, n_experts):
+    def __init__(self, n_experts: int) -> None:
         if not isinstance(n_experts, Integral) or n_experts < 1:
             raise ValueError(f"n_experts must be an integer >= 1; got {n_experts!r}.")
         self.n_experts = n_experts
         self.right = np.ones(n_experts, dtype=bool)
 
-    def next(self):
+    def next(self) -> np.ndarray:
         """Return the advice of the experts.
 
         Returns
@@ -168,7 +175,7 @@ class ExpertAdversary:
         advice[places[len(places) // 2 :]] = 1
         return advice
 
-    def answer(self, prediction):
+    def answer(self, prediction: int) -> int:
         """Return the outcome, and go on to the next round.
 
         Parameters
@@ -224,7 +231,7 @@ class Game(NamedTuple):
     n_mistakes: int
 
 
-def play(adversary, learner, n_rounds):
+def play(adversary: Any, learner: Any, n_rounds: int) -> Any:
     """Let a learner play against an adversary.
 
     Parameters

@@ -1,6 +1,9 @@
 """Boolean concepts, classes with a margin, and the order of samples that lets a learner err."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
@@ -9,17 +12,20 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn_sl.datasets._streams import at_least, between
 from sklearn_sl.theory._domain import positive
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
+
 
 def make_disjunction(
-    n_samples=100,
-    n_features=20,
+    n_samples: int = 100,
+    n_features: int = 20,
     *,
-    k=3,
-    negations=False,
-    density=None,
-    noise=0.0,
-    random_state=None,
-):
+    k: int = 3,
+    negations: bool = False,
+    density: float | None = None,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make samples of a disjunction of some of many boolean attributes.
 
     Parameters
@@ -83,16 +89,16 @@ def make_disjunction(
 
 
 def make_dnf(
-    n_samples=100,
-    n_features=20,
+    n_samples: int = 100,
+    n_features: int = 20,
     *,
-    n_terms=3,
-    term_size=2,
-    negations=False,
-    density=None,
-    noise=0.0,
-    random_state=None,
-):
+    n_terms: int = 3,
+    term_size: int = 2,
+    negations: bool = False,
+    density: float | None = None,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make samples of a disjunctive normal form: a disjunction of conjunctions.
 
     Parameters
@@ -188,7 +194,14 @@ def _add_noise(rng, truth, noise):
     return (truth ^ (rng.uniform(size=len(truth)) < noise)).astype(np.int64)
 
 
-def make_separable(n_samples=100, n_features=2, *, margin=0.1, radius=1.0, random_state=None):
+def make_separable(
+    n_samples: int = 100,
+    n_features: int = 2,
+    *,
+    margin: float = 0.1,
+    radius: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make two classes with a given margin, in a ball of a given radius.
 
     With a unit vector ``u``, drawn at random, all samples have ``y u.x >= margin`` and
@@ -259,7 +272,15 @@ def make_separable(n_samples=100, n_features=2, *, margin=0.1, radius=1.0, rando
     return (y[:, None] * (np.outer(along, u) + across))[order], y[order], u
 
 
-def adversarial_stream(estimator, X, y, n_rounds, *, classes=None, random_state=None):
+def adversarial_stream(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    n_rounds: int,
+    *,
+    classes: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     """Hand a learner its mistakes: in each round a sample that it gets wrong, while there is one.
 
     The estimator learns from each sample before the next one is chosen. For learners with a

@@ -1,5 +1,9 @@
 """Graphs with labels: cliques in a chain, and an order of trials that is hard for a learner."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import linalg
 
@@ -12,8 +16,15 @@ from sklearn_sl._laplacians._adjacency import (
 from sklearn_sl.datasets._streams import at_least
 from sklearn_sl.theory._domain import vector
 
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
-def make_clique_chain(n_cliques=4, size=10, n_bridges=None):
+    from sklearn_sl._typing import ArrayLike, SparseLike
+
+
+def make_clique_chain(
+    n_cliques: int = 4, size: int = 10, n_bridges: int | None = None
+) -> tuple[sp.csr_array, np.ndarray]:
     """Make a graph of cliques, each of which is joined with the next one by few edges.
 
     Parameters
@@ -78,7 +89,7 @@ def make_clique_chain(n_cliques=4, size=10, n_bridges=None):
     return graph, np.repeat(np.arange(n_cliques), size)
 
 
-def make_two_cliques(size=10):
+def make_two_cliques(size: int = 10) -> tuple[sp.csr_array, np.ndarray]:
     """Make two cliques that one edge joins.
 
     The edge is between the last vertex of the first clique and the first one of the second. If the
@@ -112,7 +123,7 @@ def make_two_cliques(size=10):
     return make_clique_chain(2, size)
 
 
-def adversarial_vertex_order(graph, y):
+def adversarial_vertex_order(graph: SparseLike | ArrayLike, y: ArrayLike) -> np.ndarray:
     """Return an order of the vertices in which the interpolant of least energy is often wrong.
 
     The labels are given; the adversary chooses which vertex is asked for next. Among the vertices

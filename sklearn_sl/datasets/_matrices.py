@@ -1,5 +1,9 @@
 """Sign matrices with few kinds of rows and columns, and what is known of these beforehand."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import linalg
 from scipy.sparse import csgraph
@@ -7,10 +11,19 @@ from sklearn.utils import Bunch, check_array, check_random_state
 
 from sklearn_sl.datasets._streams import at_least, between, stretches, walk
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
+
 
 def make_biclustered(
-    n_rows=50, n_cols=50, n_row_clusters=3, n_col_clusters=3, *, noise=0.0, random_state=None
-):
+    n_rows: int = 50,
+    n_cols: int = 50,
+    n_row_clusters: int = 3,
+    n_col_clusters: int = 3,
+    *,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make a sign matrix whose entries depend on the clusters of their row and column.
 
     The entry of row ``i`` and column ``j`` is that of the latent matrix at the cluster of ``i`` and
@@ -78,7 +91,13 @@ def make_biclustered(
     return _flipped(rng, U, noise), row_clusters, col_clusters
 
 
-def make_similarity_matrix(n_rows=50, n_clusters=7, *, noise=0.0, random_state=None):
+def make_similarity_matrix(
+    n_rows: int = 50,
+    n_clusters: int = 7,
+    *,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Make a sign matrix that tells which of its rows are of the same kind.
 
     Parameters
@@ -135,7 +154,12 @@ def _flipped(rng, U, noise):
     return np.where(rng.uniform(size=U.shape) < noise, -U, U)
 
 
-def make_cluster_graph(clusters, *, noise=0.0, random_state=None):
+def make_cluster_graph(
+    clusters: ArrayLike,
+    *,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> Any:
     """Make a graph in which vertices of a cluster are neighbours, and its kernel.
 
     Two vertices of a cluster are joined by an edge with the probability ``1 - noise``, two others
@@ -207,7 +231,12 @@ def make_cluster_graph(clusters, *, noise=0.0, random_state=None):
     return Bunch(adjacency=adjacency, laplacian=laplacian, kernel=inverse + np.diag(inverse).max())
 
 
-def matrix_trials(U, n_trials=None, *, random_state=None):
+def matrix_trials(
+    U: ArrayLike,
+    n_trials: int | None = None,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return entries of a matrix in random order, as samples and targets.
 
     Parameters
@@ -253,15 +282,15 @@ def matrix_trials(U, n_trials=None, *, random_state=None):
 
 
 def make_switching_tasks(
-    n_trials=500,
-    n_tasks=1,
+    n_trials: int = 500,
+    n_tasks: int = 1,
     *,
-    n_features=2,
-    n_modes=2,
-    n_shifts=4,
-    noise=0.0,
-    random_state=None,
-):
+    n_features: int = 2,
+    n_modes: int = 2,
+    n_shifts: int = 4,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make trials of tasks whose hypothesis changes now and then among a few.
 
     A hypothesis says on which side of a hyperplane through the origin a sample is. Tasks take turns

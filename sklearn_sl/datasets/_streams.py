@@ -1,12 +1,18 @@
 """Streams: experts and arms whose quality changes, and concepts that drift."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state, check_scalar
 
 from sklearn_sl.theory._domain import real
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 
 def at_least(low, **sizes):
@@ -48,8 +54,13 @@ def walk(rng, n_steps, n_states):
 
 
 def make_switching_experts(
-    n_trials=800, n_experts=64, n_shifts=3, *, n_modes=None, random_state=None
-):
+    n_trials: int = 800,
+    n_experts: int = 64,
+    n_shifts: int = 3,
+    *,
+    n_modes: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make the advice of experts of which one is better than the rest, but not always the same.
 
     All outcomes are zero. The advice of an expert is uniform in [0, 1/2], so that its square loss
@@ -115,7 +126,14 @@ def make_switching_experts(
     return advice, np.zeros(n_trials), best
 
 
-def make_drifting_losses(n_trials=1000, n_experts=10, *, step=0.02, noise=0.1, random_state=None):
+def make_drifting_losses(
+    n_trials: int = 1000,
+    n_experts: int = 10,
+    *,
+    step: float = 0.02,
+    noise: float = 0.1,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     """Make losses of experts that become better or worse, little by little.
 
     The mean loss of each expert walks at random in [0, 1], by normal steps, and is reflected at
@@ -165,14 +183,14 @@ def make_drifting_losses(n_trials=1000, n_experts=10, *, step=0.02, noise=0.1, r
 
 
 def make_bandit_losses(
-    n_rounds=1000,
-    n_arms=10,
+    n_rounds: int = 1000,
+    n_arms: int = 10,
     *,
-    means=None,
-    gap=0.1,
-    n_switches=0,
-    random_state=None,
-):
+    means: ArrayLike | None = None,
+    gap: float = 0.1,
+    n_switches: int = 0,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     """Make losses of the arms of a bandit, all of them fixed before the game.
 
     A loss is 1 or 0, and 1 with a probability that is the mean of its arm. One arm has the mean
@@ -237,15 +255,15 @@ def make_bandit_losses(
 
 
 def make_multitask_experts(
-    n_trials=3000,
-    n_experts=200,
-    n_tasks=3,
-    n_modes=3,
-    n_switches=12,
+    n_trials: int = 3000,
+    n_experts: int = 200,
+    n_tasks: int = 3,
+    n_modes: int = 3,
+    n_switches: int = 12,
     *,
-    noise=0.05,
-    random_state=None,
-):
+    noise: float = 0.05,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make several tasks whose best experts switch, but come from one small pool.
 
     The experts answer 0 or 1, by coin. In each trial a task is drawn, and the outcome is the
@@ -352,14 +370,14 @@ def _modes_of_tasks(rng, tasks, n_tasks, n_modes, n_switches):
 
 
 def make_drifting_stream(
-    n_samples=10_000,
-    n_features=10,
-    n_drifts=3,
+    n_samples: int = 10_000,
+    n_features: int = 10,
+    n_drifts: int = 3,
     *,
-    width=0.0,
-    noise=0.0,
-    random_state=None,
-):
+    width: float = 0.0,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make a stream of samples of two classes whose concept drifts.
 
     Features are normal. A concept is a hyperplane through the origin, and the class of a sample is

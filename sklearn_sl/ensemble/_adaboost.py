@@ -1,5 +1,9 @@
 """AdaBoost for classification, with the numbers that its theorems speak of."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -16,6 +20,11 @@ from sklearn_sl.ensemble._boosting import BoostingMixin, Rounds, Validation
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree import DecisionTreeClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 
 class Bound:
@@ -254,6 +263,22 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     (array([0.917, 0.752, 0.516]), array([0.3, 0.3, 0. ]))
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimator_weights_: np.ndarray
+    estimator_errors_: np.ndarray
+    edge_: np.ndarray
+    normalizers_: np.ndarray
+    training_bound_: np.ndarray
+    training_errors_: np.ndarray
+    margins_: np.ndarray
+    validation_errors_: np.ndarray
+    stop_reason_: str
+    classes_: np.ndarray
+    n_classes_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "early_stopping": [StrOptions({"validation", "bound"}), None],
@@ -261,19 +286,19 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        n_estimators=50,
-        learning_rate=1.0,
-        random_state=None,
-        early_stopping=None,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        tol=0.0,
-        retries=0,
-        warm_start=False,
-        n_jobs=None,
-    ):
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        early_stopping: Literal["validation", "bound"] | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        retries: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -290,7 +315,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         return DecisionTreeClassifier(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Boost the base estimators.
 
         Parameters
@@ -401,7 +426,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
 
     # ------------------------------------------------------------ margins
 
-    def margins(self, X, y):
+    def margins(self, X: MatrixLike, y: ArrayLike) -> np.ndarray:
         """Return by what share of the votes the true class is ahead of the best other one.
 
         For two classes -1 and +1 that is ``y f(x) / sum_t alpha_t``.
@@ -426,7 +451,13 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         *_, votes = self._staged_votes(X)
         return votes.margins(codes)
 
-    def margin_cdf(self, theta, X=None, y=None, sample_weight=None):
+    def margin_cdf(
+        self,
+        theta: ArrayLike,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | np.ndarray:
         """Return the share of samples whose margin is at most ``theta``.
 
         This is the first term of the margin bound, see :func:`sklearn_sl.theory.margin_bound`.
@@ -473,7 +504,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
             votes.add(class_codes(estimator, X, self.classes_), strength)
             yield votes
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[Any]:
         """Yield the decision function after each round.
 
         Parameters
@@ -488,7 +519,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         for votes in self._staged_votes(self._prepare(X)):
             yield votes.decision()
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Any:
         """Return the weighted votes.
 
         Parameters
@@ -505,7 +536,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         *_, votes = self._staged_votes(self._prepare(X))
         return votes.decision()
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Yield the predictions after each round.
 
         Parameters
@@ -519,7 +550,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         for votes in self._staged_votes(self._prepare(X)):
             yield self.classes_.take(votes.codes())
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -533,7 +564,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         *_, votes = self._staged_votes(self._prepare(X))
         return self.classes_.take(votes.codes())
 
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Yield the probabilities of the classes after each round.
 
         Parameters
@@ -548,7 +579,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         for decision in self.staged_decision_function(X):
             yield self._proba(decision)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return probabilities of the classes, a softmax of the decision function.
 
         They follow scikit-learn; being made of shares of votes, they are far from zero and one
@@ -565,7 +596,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         """
         return self._proba(self.decision_function(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the logarithms of :meth:`predict_proba`.
 
         Parameters

@@ -1,5 +1,9 @@
 """AdaBoost for regression (AdaBoost.R2)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -13,6 +17,11 @@ from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import MANY_COPIES, repeated
 from sklearn_sl.ensemble._weights import BoostedWeights, exact_sum
 from sklearn_sl.tree import DecisionTreeRegressor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Numbers that a weighted median sorts at a time.
 MEDIAN_BLOCK = 2_000_000
@@ -131,6 +140,15 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     (0.6, 'n_estimators')
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimator_weights_: np.ndarray
+    estimator_errors_: np.ndarray
+    validation_errors_: np.ndarray
+    stop_reason_: str
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "loss": [StrOptions({"linear", "square", "exponential"})],
@@ -140,21 +158,21 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        n_estimators=50,
-        learning_rate=1.0,
-        loss="linear",
-        random_state=None,
-        bootstrap="content",
-        early_stopping=None,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        tol=0.0,
-        retries=0,
-        warm_start=False,
-        n_jobs=None,
-    ):
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: Literal["linear", "square", "exponential"] = "linear",
+        random_state: int | np.random.RandomState | None = None,
+        bootstrap: Literal["content", "rows"] | bool = "content",
+        early_stopping: Literal["validation"] | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        retries: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -173,7 +191,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         return DecisionTreeRegressor(max_depth=3)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Boost the base estimators.
 
         Parameters
@@ -249,7 +267,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
 
         return Validation(error_after, self.n_iter_no_change, self.tol)
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Yield the predictions after each round.
 
         Parameters
@@ -265,7 +283,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         for last in range(1, len(self.estimators_) + 1):
             yield weighted_median(table[:, :last], self.estimator_weights_[:last])
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of samples.
 
         Parameters

@@ -1,6 +1,9 @@
 """What bagging and forests share: estimators fitted to resampled rows, and averaged."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -29,6 +32,9 @@ from sklearn_sl.ensemble._out_of_bag import (
 )
 from sklearn_sl.ensemble._packed_trees import PackedTrees
 from sklearn_sl.ensemble._resampling import Resampling
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_curve_")
 
@@ -235,7 +241,7 @@ class AveragingMixin:
     # ------------------------------------------------------------ predicting
 
     @property
-    def estimators_samples_(self):
+    def estimators_samples_(self) -> list[Any]:
         """The rows that each base estimator drew, as often as it did; computed at each call."""
         check_is_fitted(self)
         drawn = []
@@ -284,7 +290,7 @@ class AveragingMixin:
 
     # ------------------------------------------------------------ out of bag
 
-    def choose_n_estimators(self, rule="1se"):
+    def choose_n_estimators(self, rule: Literal["1se", "min"] = "1se") -> int:
         """Return how many base estimators suffice, by the out-of-bag losses of the first ones.
 
         Parameters
@@ -312,7 +318,7 @@ class AveragingMixin:
         limit = curve.loss[best] + (curve.standard_error[best] if rule == "1se" else 0.0)
         return int(curve.n_estimators[np.flatnonzero(curve.loss <= limit)[0]])
 
-    def truncate(self, n_estimators):
+    def truncate(self, n_estimators: int) -> Any:
         """Return the ensemble of the first base estimators, without fitting anything.
 
         Parameters
@@ -350,8 +356,15 @@ class AveragingMixin:
         return shorter
 
     def oob_permutation_importance(
-        self, X, y, sample_weight=None, *, oob_groups=None, n_repeats=1, random_state=None
-    ):
+        self,
+        X: ArrayLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        oob_groups: str | None = None,
+        n_repeats: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Any:
         """Return by how much the base estimators err more if a feature is permuted.
 
         The values of a feature are permuted among the rows that are out of bag for a base

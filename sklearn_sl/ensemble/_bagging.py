@@ -1,6 +1,9 @@
 """Bagging of any estimator."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import sklearn
@@ -29,6 +32,11 @@ from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import draw_features
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._training_set import read_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # As scikit-learn does: the base estimators themselves look at the values.
 ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}
@@ -79,7 +87,7 @@ class BaggingMixin(AveragingMixin):
             )
         return process_routing(self, method, **params)
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Return which metadata goes to the base estimators, and which to the ensemble itself.
 
         The ensemble itself takes part if it was asked to, as by ``set_fit_request``.
@@ -303,6 +311,17 @@ class BaggingClassifier(
     True
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimators_features_: list[Any]
+    classes_: np.ndarray
+    n_classes_: int
+    oob_score_: float
+    oob_decision_function_: np.ndarray
+    oob_curve_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _tree_class = DecisionTreeClassifier
     _parameter_constraints = {
         **BaggingMixin._parameter_constraints,
@@ -311,20 +330,20 @@ class BaggingClassifier(
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_samples=None,
-        max_features=1.0,
-        bootstrap=True,
-        bootstrap_features=False,
-        oob_score=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        voting="average",
-    ):
+        max_samples: int | float | None = None,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool | Callable[..., Any] | str = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        voting: Literal["average", "vote"] = "average",
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -339,7 +358,15 @@ class BaggingClassifier(
         self.voting = voting
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        oob_groups: str | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the base estimators.
 
         Parameters
@@ -368,7 +395,7 @@ class BaggingClassifier(
         routed = self._route("fit", fit_params)
         return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
-    def predict(self, X, **params):
+    def predict(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -384,7 +411,7 @@ class BaggingClassifier(
         """
         return self._labels(self._shares(X, "predict", params))
 
-    def predict_proba(self, X, **params):
+    def predict_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Return the shares of the classes, averaged over the base estimators.
 
         Parameters
@@ -410,7 +437,7 @@ class BaggingClassifier(
             predict_proba=routed.get("predict_proba"),
         )
 
-    def predict_log_proba(self, X, **params):
+    def predict_log_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Return the logarithms of the shares of the classes.
 
         Parameters
@@ -449,7 +476,7 @@ class BaggingClassifier(
         return total - np.log(len(self.estimators_))
 
     @available_if(_estimators_decide)
-    def decision_function(self, X, **params):
+    def decision_function(self, X: MatrixLike, **params: Any) -> Any:
         """Return the mean of the base estimators' decision functions.
 
         Parameters
@@ -608,24 +635,33 @@ class BaggingRegressor(
     [[1, 2, 4, 5, 8], [0, 1, 2, 4, 8]]
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimators_features_: list[Any]
+    oob_score_: float
+    oob_prediction_: Any
+    oob_curve_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _tree_class = DecisionTreeRegressor
     _parameter_constraints = BaggingMixin._parameter_constraints
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_samples=None,
-        max_features=1.0,
-        bootstrap=True,
-        bootstrap_features=False,
-        oob_score=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_samples: int | float | None = None,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool | Callable[..., Any] | str = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -639,7 +675,15 @@ class BaggingRegressor(
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None, **fit_params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        oob_groups: str | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the base estimators.
 
         Parameters
@@ -668,7 +712,7 @@ class BaggingRegressor(
         routed = self._route("fit", fit_params)
         return self._fit_resampled(X, y, sample_weight, oob_groups, routed.estimator.fit)
 
-    def predict(self, X, **params):
+    def predict(self, X: MatrixLike, **params: Any) -> Any:
         """Predict the targets of samples.
 
         Parameters

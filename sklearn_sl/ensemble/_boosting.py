@@ -1,7 +1,10 @@
 """What the boostings share: reading samples, rounds, and reasons to stop."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -13,6 +16,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 from sklearn_sl._sklearn import HasMethods, Interval, Progress, check_sample_weight
 from sklearn_sl.base import read_labels
 from sklearn_sl.ensemble._base_estimators import make_base_estimator, read_for, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sklearn_sl._typing import ArrayLike
 
 
 class BoostedInputMixin:
@@ -185,7 +193,7 @@ class BoostingMixin(BoostedInputMixin):
         return read_for(self, self.estimators_[0], X, reset=False)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """The importances of the base estimators' features, weighted as the base estimators are."""
         check_is_fitted(self)
         try:
@@ -196,7 +204,9 @@ class BoostingMixin(BoostedInputMixin):
             ) from None
         return np.average(parts, axis=0, weights=self.estimator_weights_)
 
-    def staged_score(self, X, y, sample_weight=None):
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
         """Yield the score after each round.
 
         Parameters

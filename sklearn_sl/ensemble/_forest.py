@@ -1,6 +1,9 @@
 """Random forests."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +26,11 @@ from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 TREE_PARAMS = (
     "criterion",
@@ -86,12 +94,12 @@ class ForestMixin(AveragingMixin):
     # ------------------------------------------------------------ what the trees tell
 
     @property
-    def categories_(self):
+    def categories_(self) -> list[Any] | None:
         """The categories of each feature, in the order of their codes; None for a number."""
         return categories_of(self)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """By how much the splits of each feature reduce the impurity, as shares of one."""
         check_is_fitted(self)
         grown = [estimator for estimator in self.estimators_ if estimator.tree_.node_count > 1]
@@ -99,7 +107,7 @@ class ForestMixin(AveragingMixin):
             return np.zeros(self.n_features_in_)
         return normalized(np.mean([estimator.feature_importances_ for estimator in grown], axis=0))
 
-    def apply(self, X):
+    def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the leaves that each sample ends in.
 
         Parameters
@@ -115,7 +123,7 @@ class ForestMixin(AveragingMixin):
         X = self._read_query(X)
         return np.array(list(self._in_trees(lambda tree: tree.apply(X)))).T
 
-    def decision_path(self, X):
+    def decision_path(self, X: MatrixLike) -> tuple[SparseLike, np.ndarray]:
         """Return the nodes that each sample passes.
 
         Parameters
@@ -316,6 +324,18 @@ class RandomForestClassifier(
     True
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    classes_: np.ndarray
+    n_classes_: int | list[Any]
+    n_outputs_: int
+    oob_score_: float
+    oob_decision_function_: Any
+    oob_curve_: Any
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _tree_class = DecisionTreeClassifier
     _parameter_constraints = {
         **{name: DecisionTreeClassifier._parameter_constraints[name] for name in TREE_PARAMS},
@@ -326,29 +346,29 @@ class RandomForestClassifier(
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features="sqrt",
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        class_weight=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        voting="average",
-        categorical_features="from_dtype",
-    ):
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[..., Any] | str = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: dict[Any, Any] | list[Any] | str | None = None,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        voting: Literal["average", "vote"] = "average",
+        categorical_features: ArrayLike | str = "from_dtype",
+    ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_depth = max_depth
@@ -377,7 +397,14 @@ class RandomForestClassifier(
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        oob_groups: str | None = None,
+    ) -> Self:
         """Grow the forest.
 
         Parameters
@@ -422,7 +449,7 @@ class RandomForestClassifier(
         fixed = factors(weight)
         return lambda weight: fixed
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Any:
         """Predict the classes of samples.
 
         Parameters
@@ -437,7 +464,7 @@ class RandomForestClassifier(
         check_is_fitted(self)
         return self._labels(self._mean_answers(self._read_query(X)))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the shares of the classes, averaged over the trees.
 
         Parameters
@@ -455,7 +482,7 @@ class RandomForestClassifier(
         parts = [answers[:, place] for place in self._places]
         return parts[0] if self.n_outputs_ == 1 else parts
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the logarithms of the shares of the classes.
 
         Parameters
@@ -633,6 +660,16 @@ class RandomForestRegressor(
     (0.5, (442,))
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    n_outputs_: int
+    oob_score_: float
+    oob_prediction_: Any
+    oob_curve_: Any
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _tree_class = DecisionTreeRegressor
     _parameter_constraints = {
         **{name: DecisionTreeRegressor._parameter_constraints[name] for name in TREE_PARAMS},
@@ -641,27 +678,27 @@ class RandomForestRegressor(
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=1.0,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        categorical_features="from_dtype",
-    ):
+        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[..., Any] | str = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | str = "from_dtype",
+    ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_depth = max_depth
@@ -688,7 +725,14 @@ class RandomForestRegressor(
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, *, oob_groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        oob_groups: str | None = None,
+    ) -> Self:
         """Grow the forest.
 
         Parameters
@@ -715,7 +759,7 @@ class RandomForestRegressor(
             )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Any:
         """Predict the targets of samples.
 
         Parameters

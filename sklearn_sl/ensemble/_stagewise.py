@@ -1,9 +1,12 @@
 """Forward stagewise additive models."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -29,6 +32,11 @@ from sklearn_sl.ensemble._boosting import BoostedInputMixin
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._weights import exact_sum, masses, own_weights
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 SIGNS = np.array([-1, 1])
 # The hinge loss has its kink where the margin is one, up to rounding.
@@ -278,6 +286,15 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     (np.float64(0.0545), np.float64(0.0545))
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimator_weights_: list[Any]
+    losses_: list[Any]
+    stop_reasons_: list[Any]
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **StagewiseMixin._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
@@ -285,15 +302,15 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        loss="exponential",
-        n_estimators=50,
-        learning_rate=1.0,
-        tol=0.0,
-        random_state=None,
-        n_jobs=None,
-    ):
+        loss: Literal["exponential", "logistic", "hinge", "square"] = "exponential",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        tol: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.n_estimators = n_estimators
@@ -306,7 +323,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         return DecisionTreeClassifier(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add base estimators stage by stage.
 
         Parameters
@@ -420,7 +437,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     def _decision(self, values):
         return values[:, 0].copy() if len(self.classes_) == 2 else values.copy()
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[Any]:
         """Yield the values of ``f`` after each stage.
 
         Parameters
@@ -435,7 +452,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         for values in self._staged_values(X):
             yield self._decision(values)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Any:
         """Return the values of ``f``.
 
         Parameters
@@ -454,7 +471,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         codes = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_.take(codes)
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Yield the predictions after each stage.
 
         Parameters
@@ -468,7 +485,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         for decision in self.staged_decision_function(X):
             yield self._classes_of(decision)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -482,7 +499,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         return self._classes_of(self.decision_function(X))
 
     @available_if(lambda self: LOSSES[self.loss].proba is not None)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probabilities of the classes that minimise the expected loss at ``f(x)``.
 
         The hinge loss does not tell them. One-against-the-rest probabilities are normed.
@@ -580,6 +597,15 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     (True, 0.6)
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    estimator_weights_: np.ndarray
+    intercept_: float
+    losses_: np.ndarray
+    stop_reason_: str
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **StagewiseMixin._parameter_constraints,
         "loss": [StrOptions({"square", "absolute"})],
@@ -587,15 +613,15 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        loss="square",
-        n_estimators=50,
-        learning_rate=1.0,
-        tol=0.0,
-        random_state=None,
-        n_jobs=None,
-    ):
+        loss: Literal["square", "absolute"] = "square",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        tol: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.n_estimators = n_estimators
@@ -608,7 +634,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         return DecisionTreeRegressor(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add base estimators stage by stage.
 
         Parameters
@@ -678,7 +704,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         check_is_fitted(self)
         return read_for(self, self.estimators_[0], X, reset=False)
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Yield the predictions after each stage.
 
         Parameters
@@ -696,7 +722,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
             values += coefficient * predicted_numbers(estimator, X)
             yield values.copy()
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of samples.
 
         Parameters

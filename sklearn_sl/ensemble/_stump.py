@@ -1,7 +1,10 @@
 """Decision stumps that minimise the weighted error."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,6 +20,9 @@ from sklearn_sl.ensemble._weights import BoostedWeights
 from sklearn_sl.tree._growing import keep_tree
 from sklearn_sl.tree._training_set import Target, TrainingSet, same_categories
 from sklearn_sl.tree._tree import tree_of_one_split
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 NUMBERS = {"dtype": np.float64, "order": "C"}
 
@@ -263,9 +269,19 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     (0, 2.5, 0.3)
     """
 
+    feature_: int
+    threshold_: float
+    left_class_: Any
+    right_class_: Any
+    error_: float
+    edge_: float
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {"n_jobs": [Integral, None]}
 
-    def __init__(self, *, n_jobs=None):
+    def __init__(self, *, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self):
@@ -274,7 +290,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the stump of least weighted error.
 
         Parameters
@@ -323,7 +339,7 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the classes of validated samples, as indices into ``classes_``."""
         return np.where(self._goes_left(X), *self._side_codes)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters

@@ -1,10 +1,13 @@
 """Weak learners for strings: whether a string occurs in another one."""
 
+from __future__ import annotations
+
 import bisect
 import functools
 import itertools
 import math
 import typing
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +20,9 @@ from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
 from sklearn_sl.base import EstimatorMixin, read_labels
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.kernels._structured import samples_of
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # Weights are rounded to integers whose sum has so many bits: all sums of them are exact.
 WEIGHT_BITS = 50
@@ -356,9 +362,16 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     array(['e', 'i'], dtype='<U1')
     """
 
+    classes_: np.ndarray
+    parts_: tuple[Any, ...]
+    inside_: Any
+    outside_: Any
+    error_: float
+    edge_: float
+
     _parameter_constraints = {"search": [StrOptions(set(SEARCHES))]}
 
-    def __init__(self, *, search="samples"):
+    def __init__(self, *, search: Literal["samples", "closures"] = "samples") -> None:
         self.search = search
 
     def __sklearn_tags__(self):
@@ -369,7 +382,7 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the best z.
 
         Parameters
@@ -416,7 +429,7 @@ class SubstringStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     def _codes(self, strings):
         return self._sides[occur_in(strings, self.parts_).astype(np.intp)]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the classes of strings.
 
         Parameters

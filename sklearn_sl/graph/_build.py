@@ -1,6 +1,9 @@
 """Graphs from samples as a transformer, which also ties new samples to the graph."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +33,11 @@ from sklearn_sl.graph._edges import (
     scale_rank,
 )
 from sklearn_sl.graph._paragraphs import described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import MatrixLike, SparseLike
 
 TINY = np.finfo(np.float64).tiny
 
@@ -140,6 +148,12 @@ class GraphBuilder(
            [0., 0., 1., 0.]])
     """
 
+    graph_: sp.csr_array
+    X_fit_: np.ndarray | SparseLike
+    scale_: float | np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "method": [StrOptions(set(METHODS)), tuple, list],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -155,15 +169,15 @@ class GraphBuilder(
 
     def __init__(
         self,
-        method="knn",
+        method: str | tuple[Any, ...] = "knn",
         *,
-        n_neighbors=10,
-        radius=None,
-        weight="gaussian",
-        scale="self-tuning",
-        metric="euclidean",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 10,
+        radius: float | None = None,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        metric: str | Callable[..., Any] = "euclidean",
+        n_jobs: int | None = None,
+    ) -> None:
         self.method = method
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -181,7 +195,7 @@ class GraphBuilder(
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
         """Make the graph.
 
         Parameters
@@ -201,7 +215,7 @@ class GraphBuilder(
         self.graph_ = self._build(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: MatrixLike, y: None = None) -> sp.csr_array:
         """Make the graph and return its adjacency.
 
         Parameters
@@ -220,7 +234,7 @@ class GraphBuilder(
         refuse_dataframes(self, GRAPH)
         return self.fit(X).graph_.copy()
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> sp.csr_array:
         """Return the weights between new samples and the training samples.
 
         A new sample is joined as a training sample would be, but only in its own direction: with

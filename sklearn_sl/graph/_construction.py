@@ -1,8 +1,19 @@
 """Graphs of samples in one call."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 from sklearn_sl._docstrings import inserter
 from sklearn_sl._laplacians._adjacency import as_graph
 from sklearn_sl.graph._build import GraphBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import scipy.sparse as sp
+
+    from sklearn_sl._typing import MatrixLike
 
 described = inserter(
     edge_weights="""
@@ -28,8 +39,14 @@ described = inserter(
 
 @described
 def knn_graph(
-    X, n_neighbors=10, *, mode="union", weight="gaussian", scale="self-tuning", metric="euclidean"
-):
+    X: MatrixLike,
+    n_neighbors: int = 10,
+    *,
+    mode: Literal["union", "mutual"] = "union",
+    weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+    scale: float | Literal["self-tuning", "median"] = "self-tuning",
+    metric: str | Callable[..., Any] = "euclidean",
+) -> sp.csr_array:
     """Return the graph in which each sample is joined with its nearest ones.
 
     Parameters
@@ -77,7 +94,14 @@ def knn_graph(
 
 
 @described
-def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidean"):
+def ball_graph(
+    X: MatrixLike,
+    radius: float,
+    *,
+    weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+    scale: float | Literal["self-tuning", "median"] = "median",
+    metric: str | Callable[..., Any] = "euclidean",
+) -> sp.csr_array:
     """Return the graph in which samples at a distance of at most ``radius`` are joined.
 
     Parameters
@@ -107,7 +131,13 @@ def ball_graph(X, radius, *, weight="gaussian", scale="median", metric="euclidea
 
 
 @described
-def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
+def mst_graph(
+    X: MatrixLike,
+    *,
+    weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+    scale: float | Literal["self-tuning", "median"] = "median",
+    metric: str | Callable[..., Any] = "euclidean",
+) -> sp.csr_array:
     """Return the minimum spanning tree of the samples.
 
     Parameters
@@ -133,8 +163,14 @@ def mst_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
 
 @described
 def shortest_path_tree(
-    X, root=None, *, n_neighbors=10, weight="gaussian", scale="median", metric="euclidean"
-):
+    X: MatrixLike,
+    root: int | None = None,
+    *,
+    n_neighbors: int = 10,
+    weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+    scale: float | Literal["self-tuning", "median"] = "median",
+    metric: str | Callable[..., Any] = "euclidean",
+) -> sp.csr_array:
     """Return the tree of shortest paths from one sample to all others.
 
     The paths go along the edges between nearest samples and of the minimum spanning tree: among
@@ -173,7 +209,13 @@ def shortest_path_tree(
 
 
 @described
-def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
+def complete_graph(
+    X: MatrixLike,
+    *,
+    weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+    scale: float | Literal["self-tuning", "median"] = "median",
+    metric: str | Callable[..., Any] = "euclidean",
+) -> sp.csr_array:
     """Return the graph in which all samples are joined, by weights that fall with the distance.
 
     It takes quadratic memory.
@@ -199,7 +241,9 @@ def complete_graph(X, *, weight="gaussian", scale="median", metric="euclidean"):
     return GraphBuilder("complete", weight=weight, scale=scale, metric=metric).fit(X).graph_
 
 
-def combine_graphs(*graphs, rule="union"):
+def combine_graphs(
+    *graphs: Any, rule: Literal["union", "intersection", "sum"] = "union"
+) -> sp.csr_array:
     """Return the union or the intersection of graphs on the same vertices.
 
     Parameters

@@ -7,7 +7,10 @@ coordinate. So the density of each principal coordinate is estimated by a histog
 left is an eigenproblem of the order of the number of bins for each coordinate.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +31,9 @@ from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import check_target, label_codes, label_column
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # Numbers of a block of rows: what is made of them stays near the processor.
 BLOCK = 2**17
@@ -406,6 +412,26 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
     1.0
     """
 
+    classes_: np.ndarray
+    prior_: np.ndarray
+    eigenvalues_: np.ndarray
+    axis_: np.ndarray
+    eigenfunctions_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    mean_: np.ndarray
+    components_: np.ndarray
+    bin_centers_: np.ndarray
+    gamma_: float
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    residual_norm_: float
+    objective_: float
+    energy_: float
+    label_fit_: float
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_bins": [Interval(Integral, 2, None, closed="left")],
@@ -417,14 +443,14 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components=64,
+        n_components: int = 64,
         *,
-        n_bins=50,
-        gamma="scale",
-        alpha=30,
-        smoothing=0.01,
-        unlabelled="auto",
-    ):
+        n_bins: int = 50,
+        gamma: float | str = "scale",
+        alpha: float = 30,
+        smoothing: float = 0.01,
+        unlabelled: Any = "auto",
+    ) -> None:
         self.n_components = n_components
         self.n_bins = n_bins
         self.gamma = gamma
@@ -433,7 +459,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self.unlabelled = unlabelled
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -549,7 +575,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         F /= F.sum(axis=1, keepdims=True)
         return F
 
-    def eigenfunctions(self, X):
+    def eigenfunctions(self, X: ArrayLike) -> np.ndarray:
         """Return the values of the eigenfunctions.
 
         Parameters
@@ -566,7 +592,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self._values(X, self._table(np.eye(len(self.eigenvalues_))))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probabilities of the classes at samples, new or not.
 
         Parameters
@@ -583,7 +609,7 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self._probabilities(X)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the most likely class of samples, new or not.
 
         Parameters

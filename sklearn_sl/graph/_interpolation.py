@@ -1,6 +1,9 @@
 """Laplacian interpolation: labels that spread along the edges of a graph."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
@@ -25,6 +28,11 @@ from sklearn_sl.graph._vertices import (
     check_target,
     flag_unreached,
 )
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 TINY = np.finfo(np.float64).tiny
 
@@ -143,7 +151,7 @@ class InterpolationClassifierMixin(GraphClassifierMixin):
         F[free] = np.divide(scaled, totals, out=F[free], where=totals > 0)
         return F
 
-    def leave_one_out(self):
+    def leave_one_out(self) -> np.ndarray:
         """Return the distributions that the labelled samples would have without their labels.
 
         In closed form: the graph is reduced to its labelled vertices, on which leaving out one
@@ -204,7 +212,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         self.component_without_label_ = flag_unreached(vertices)
         self.transduction_ = squeezed(self._keep(vertices, shift + scale * U), self._ravel)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Any:
         """Return the values at samples.
 
         A sample that equals a training sample has the value of that vertex, any other one the mean
@@ -222,7 +230,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
         """
         return squeezed(self._values_at(X), self._ravel)
 
-    def leave_one_out(self):
+    def leave_one_out(self) -> Any:
         """Return the values that the samples with a target would have without it.
 
         In closed form: the graph is reduced to its labelled vertices, on which leaving out one
@@ -344,6 +352,23 @@ class LaplacianInterpolationClassifier(
     1.0
     """
 
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    energy_curve_: np.ndarray
+    residual_: float
+    error_bound_: float
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {
         **ALPHA_CONSTRAINT,
@@ -354,19 +379,19 @@ class LaplacianInterpolationClassifier(
 
     def __init__(
         self,
-        alpha=0.0,
+        alpha: float = 0.0,
         *,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        class_mass=None,
-        solver="auto",
-        tol=1e-6,
-        max_iter=10_000,
-        unlabelled="auto",
-        random_state=None,
-    ):
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        class_mass: Any = None,
+        solver: Literal["auto", "cg", "lu", "amg", "consensus"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        unlabelled: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alpha = alpha
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -380,7 +405,7 @@ class LaplacianInterpolationClassifier(
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Spread the labels.
 
         Parameters
@@ -494,6 +519,21 @@ class LaplacianInterpolationRegressor(
     array([0. , 0.2, 0.4, 0.6, 0.8, 1. ])
     """
 
+    transduction_: Any
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    mean_: float | np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    energy_curve_: np.ndarray
+    residual_: float
+    error_bound_: float
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {
         **ALPHA_CONSTRAINT,
@@ -503,17 +543,17 @@ class LaplacianInterpolationRegressor(
 
     def __init__(
         self,
-        alpha=0.0,
+        alpha: float = 0.0,
         *,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        solver="auto",
-        tol=1e-6,
-        max_iter=10_000,
-        random_state=None,
-    ):
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        solver: Literal["auto", "cg", "lu", "amg", "consensus"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alpha = alpha
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -525,7 +565,7 @@ class LaplacianInterpolationRegressor(
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Spread the targets.
 
         Parameters

@@ -1,7 +1,9 @@
 """Laplacian interpolation that chooses its graph by leaving out labels, in closed form."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -28,6 +30,11 @@ from sklearn_sl.graph._interpolation import (
 )
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # No score of probabilities is worse than that of this one.
 LEAST = 1e-15
@@ -223,6 +230,28 @@ class LaplacianInterpolationClassifierCV(
     0.94
     """
 
+    alpha_: float
+    best_params_: dict[Any, Any]
+    best_score_: float
+    cv_results_: dict[Any, Any]
+    loo_distributions_: np.ndarray
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    residual_: float
+    error_bound_: float
+    energy_curve_: np.ndarray
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,
         **GraphClassifierMixin._graph_constraints,
@@ -233,21 +262,21 @@ class LaplacianInterpolationClassifierCV(
 
     def __init__(
         self,
-        alphas=(0.0,),
+        alphas: ArrayLike = (0.0,),
         *,
-        graph_grid=None,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        scoring="neg_brier_score",
-        class_mass=None,
-        solver="auto",
-        tol=1e-6,
-        max_iter=10_000,
-        unlabelled="auto",
-        random_state=None,
-    ):
+        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        scoring: Literal["neg_brier_score", "accuracy", "neg_log_loss"] = "neg_brier_score",
+        class_mass: Any = None,
+        solver: Literal["auto", "cg", "lu", "amg", "consensus"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        unlabelled: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alphas = alphas
         self.graph_grid = graph_grid
         self.affinity = affinity
@@ -263,7 +292,7 @@ class LaplacianInterpolationClassifierCV(
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the graph and spread the labels.
 
         Parameters
@@ -402,6 +431,26 @@ class LaplacianInterpolationRegressorCV(
     {'n_neighbors': 2}
     """
 
+    alpha_: float
+    best_params_: dict[Any, Any]
+    best_score_: float
+    cv_results_: dict[Any, Any]
+    loo_predictions_: Any
+    transduction_: Any
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    mean_: float | np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    residual_: float
+    error_bound_: float
+    energy_curve_: np.ndarray
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,
         **GraphMixin._graph_constraints,
@@ -411,19 +460,21 @@ class LaplacianInterpolationRegressorCV(
 
     def __init__(
         self,
-        alphas=(0.0,),
+        alphas: ArrayLike = (0.0,),
         *,
-        graph_grid=None,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        scoring="neg_mean_squared_error",
-        solver="auto",
-        tol=1e-6,
-        max_iter=10_000,
-        random_state=None,
-    ):
+        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        scoring: Literal[
+            "neg_mean_squared_error", "neg_mean_absolute_error"
+        ] = "neg_mean_squared_error",
+        solver: Literal["auto", "cg", "lu", "amg", "consensus"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alphas = alphas
         self.graph_grid = graph_grid
         self.affinity = affinity
@@ -437,7 +488,7 @@ class LaplacianInterpolationRegressorCV(
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the graph and spread the targets.
 
         Parameters

@@ -1,7 +1,10 @@
 """Label propagation and label spreading as scikit-learn has them, solved instead of iterated."""
 
+from __future__ import annotations
+
 from math import sqrt
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +24,11 @@ from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
 from sklearn_sl.kernels._base import flush, gram, row_blocks
 from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 # Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
 # rows.
@@ -115,7 +123,7 @@ class PropagationMixin:
             rows = slice(start, start + step)
             yield rows, self._search.kneighbors(X[rows], return_distance=False)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the distribution of the label of each sample.
 
         The average of the distributions of the training samples, weighted by their affinities to
@@ -173,7 +181,7 @@ class PropagationMixin:
             F[rows] = weights @ votes
         return F
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Return the most probable class of each sample.
 
         Of a training sample that need not be its ``transduction_``, as a training sample is looked
@@ -330,9 +338,27 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     True
     """
 
+    X_: np.ndarray | SparseLike
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    residual_: float
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
-        self, kernel="rbf", *, gamma=20, n_neighbors=7, max_iter=1000, tol=1e-3, n_jobs=None
-    ):
+        self,
+        kernel: Literal["knn", "rbf"] | Callable[..., Any] = "rbf",
+        *,
+        gamma: float = 20,
+        n_neighbors: int = 7,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_neighbors = n_neighbors
@@ -341,7 +367,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Fit the model to labelled and unlabelled samples.
 
         Parameters
@@ -460,6 +486,17 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     0.93
     """
 
+    X_: np.ndarray | SparseLike
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    residual_: float
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _compare_grid = {"gamma": [0.01, 0.1, 1.0], "alpha": [0.05, 0.2, 0.8]}
     _parameter_constraints = {
         **PropagationMixin._parameter_constraints,
@@ -468,15 +505,15 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: Literal["knn", "rbf"] | Callable[..., Any] = "rbf",
         *,
-        gamma=20,
-        n_neighbors=7,
-        alpha=0.2,
-        max_iter=30,
-        tol=1e-3,
-        n_jobs=None,
-    ):
+        gamma: float = 20,
+        n_neighbors: int = 7,
+        alpha: float = 0.2,
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_neighbors = n_neighbors
@@ -486,7 +523,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Fit the model to labelled and unlabelled samples.
 
         Parameters

@@ -1,6 +1,9 @@
 """Labellings of a graph that cut the least weight, by maximum flows."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +15,9 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph import _max_flow
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 # Arcs of one call: some 50 ms.
 CALL = 5_000_000
@@ -54,7 +60,7 @@ class MinimumCut:
 
 
 @described
-def minimum_cut(graph, source_set, sink_set):
+def minimum_cut(graph: SparseLike | ArrayLike, source_set: ArrayLike, sink_set: ArrayLike) -> Any:
     """Return a cut of the least weight between two sets of vertices.
 
     That is ``min sum of w_ij |u_i - u_j|`` over the edges among the ``u`` in {0, 1} that are 1 at
@@ -305,6 +311,21 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     1.0
     """
 
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    cut_weight_: float
+    flow_value_: float
+    isolating_weights_: np.ndarray
+    unique_: bool
+    ambiguous_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {**GraphClassifierMixin._graph_constraints}
     # With all labels given, there is nothing to spread.
     _compare_grid = None
@@ -312,12 +333,12 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     def __init__(
         self,
         *,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        unlabelled="auto",
-    ):
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        unlabelled: Any = "auto",
+    ) -> None:
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.weight = weight
@@ -325,7 +346,7 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
         self.unlabelled = unlabelled
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Extend the labels to the samples without one.
 
         Parameters

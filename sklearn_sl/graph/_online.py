@@ -1,5 +1,9 @@
 """Labels of vertices learned one by one: interpolation of least energy, trial by trial."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import linkage
@@ -20,6 +24,9 @@ from sklearn_sl.graph._vertices import GraphMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.theory._graphs import graph_cover_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Labels that are kept as equations; then the system of the vertices without a label is made anew.
 BLOCK = 96
@@ -512,6 +519,17 @@ class GraphOnlinePredictor(
     (4, 6.4)
     """
 
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    classes_: np.ndarray
+    n_mistakes_: int
+    n_trials_: int
+    cumulative_loss_: float
+    consistent_: bool
+    bound_: float | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # With all labels given, there is nothing to spread.
     _compare_grid = None
     _parameter_constraints = {
@@ -530,7 +548,13 @@ class GraphOnlinePredictor(
     # Scores where no vertex is near.
     _default = 0.0
 
-    def __init__(self, graph=None, *, solver="auto", keep_losses=False):
+    def __init__(
+        self,
+        graph: Any = None,
+        *,
+        solver: Literal["auto", "lu", "cg"] = "auto",
+        keep_losses: bool = False,
+    ) -> None:
         self.graph = graph
         self.solver = solver
         self.keep_losses = keep_losses
@@ -580,7 +604,7 @@ class GraphOnlinePredictor(
     # ------------------------------------------------------------ trials
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Reset the learner and go through the trials, once and in their order.
 
         Parameters
@@ -610,7 +634,7 @@ class GraphOnlinePredictor(
 
     @available_if(_has_graph)
     @stream_context
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go through more trials, once and in their order.
 
         Parameters
@@ -663,7 +687,7 @@ class GraphOnlinePredictor(
     def _obeys_theorem(self):
         return len(self.classes_) == 2 and self.consistent_
 
-    def mistake_bound(self):
+    def mistake_bound(self) -> float:
         """Return the theorem's bound on the mistakes of the trials so far, in any order.
 
         The time grows with the square of the number of vertices that were asked for, and with one

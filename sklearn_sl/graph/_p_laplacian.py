@@ -16,8 +16,11 @@ potentials ``v`` of a resistor network and their currents. The currents are a fl
 the given labels, so each step has bounds from both sides for free.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +35,9 @@ from sklearn_sl.graph._network import Network
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._resistance import check_pairs
 from sklearn_sl.graph._vertices import GraphClassifierMixin
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 # The exponent grows by this factor from problem to problem, from 2 to the one that is asked for,
 # and a problem on the way is left when its relative gap is below ON_THE_WAY.
@@ -431,7 +437,14 @@ class Islands:
 
 
 @described
-def p_resistance(graph, p, pairs, *, tol=1e-6, max_iter=200):
+def p_resistance(
+    graph: SparseLike | ArrayLike,
+    p: float,
+    pairs: ArrayLike,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+) -> np.ndarray:
     """Return the p-resistance between vertices.
 
     With the energy ``P_p(u) = sum of w_ij |u_i - u_j|^p`` over the edges it is ::
@@ -607,6 +620,19 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     1.0
     """
 
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    duality_gap_: float
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **GraphClassifierMixin._graph_constraints,
         "p": [Interval(Real, 1, np.inf, closed="neither")],
@@ -618,16 +644,16 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
 
     def __init__(
         self,
-        p=2.0,
+        p: float = 2.0,
         *,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        tol=1e-6,
-        max_iter=200,
-        unlabelled="auto",
-    ):
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
+        scale: float | Literal["self-tuning", "median"] = "self-tuning",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        unlabelled: Any = "auto",
+    ) -> None:
         self.p = p
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -638,7 +664,7 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
         self.unlabelled = unlabelled
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Extend the labels to the samples without one.
 
         Parameters

@@ -1,7 +1,10 @@
 """Effective resistances: the graph as a network of resistors ``1 / w``, and as a random walk."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +18,9 @@ from sklearn_sl._memory import check_memory
 from sklearn_sl._warnings import warn
 from sklearn_sl.graph._paragraphs import described
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, SparseLike
+
 # The probability with which any resistance of a sketch has an error larger than was asked for.
 FAILURE = 0.01
 # How many times larger weights of a sketched graph can be than others.
@@ -26,7 +32,14 @@ SOLVER_SHARE = 0.05
 
 
 @described
-def effective_resistance(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
+def effective_resistance(
+    graph: SparseLike | ArrayLike,
+    pairs: Literal["edges", "all"] | ArrayLike = "edges",
+    *,
+    method: Literal["auto", "exact", "sketch"] = "auto",
+    error: float = 0.3,
+    random_state: int | np.random.RandomState | None = None,
+) -> sp.csr_array | np.ndarray:
     """Return the effective resistance between vertices.
 
     An edge of weight ``w`` is a resistor of ``1 / w``. The resistance between ``p`` and ``q`` is ::
@@ -289,7 +302,14 @@ def _projections(inverse, n_pairs, error, random_state):
 
 
 @described
-def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state=None):
+def commute_time(
+    graph: SparseLike | ArrayLike,
+    pairs: Literal["edges", "all"] | ArrayLike = "edges",
+    *,
+    method: Literal["auto", "exact", "sketch"] = "auto",
+    error: float = 0.3,
+    random_state: int | np.random.RandomState | None = None,
+) -> sp.csr_array | np.ndarray:
     """Return how long the random walk takes from one vertex to another and back, on average.
 
     The walk goes from ``i`` to ``j`` with the probability ``w_ij / d_i``. Between vertices of one
@@ -347,7 +367,7 @@ def commute_time(graph, pairs="edges", *, method="auto", error=0.3, random_state
 
 
 @described
-def vertex_resistance(graph):
+def vertex_resistance(graph: SparseLike | ArrayLike) -> np.ndarray:
     """Return the sum of the resistances from each vertex to all vertices of its component.
 
     With ``R(v) = sum_i r(v, i)``, and ``R_tot`` the sum over the pairs of the component, of ``n``
@@ -380,7 +400,7 @@ def vertex_resistance(graph):
 
 
 @described
-def kirchhoff_index(graph):
+def kirchhoff_index(graph: SparseLike | ArrayLike) -> float:
     """Return the sum of the resistances of all pairs of vertices, ``n`` times the trace of ``L^+``.
 
     Parameters
@@ -409,7 +429,7 @@ def kirchhoff_index(graph):
 
 
 @described
-def resistance_diameter(graph):
+def resistance_diameter(graph: SparseLike | ArrayLike) -> float:
     """Return the largest resistance between two vertices, exactly.
 
     No matrix of all pairs is made: a column of ``L^+`` gives all resistances of one vertex ``v``,
@@ -457,7 +477,7 @@ def resistance_diameter(graph):
 
 
 @described
-def resistance_cover(graph, diameter):
+def resistance_cover(graph: SparseLike | ArrayLike, diameter: float) -> np.ndarray:
     """Return a cover of the vertices by sets with resistances of at most ``diameter`` in them.
 
     The sets are disjoint and found greedily: the outermost vertex that is left, with the largest

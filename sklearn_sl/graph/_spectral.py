@@ -1,7 +1,10 @@
 """Two clusters of a graph by the second eigenvector of its Laplacian."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +22,9 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphMixin
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Up to this order all eigenvectors are found at once; up to the smaller one by any solver.
 DENSE, SMALL = 500, 20
@@ -446,6 +452,19 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     0.438 <= 0.667
     """
 
+    labels_: np.ndarray
+    fiedler_vector_: np.ndarray
+    eigenvalue_: float
+    threshold_: float
+    cut_: float
+    ratio_cut_: float
+    residual_: float
+    n_iter_: int
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "threshold": [StrOptions({"sign", "gap", "sweep"})],
         "normalization": [StrOptions({"symmetric"}), None],
@@ -457,17 +476,17 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
 
     def __init__(
         self,
-        threshold="sweep",
+        threshold: Literal["sign", "gap", "sweep"] = "sweep",
         *,
-        normalization=None,
-        affinity="knn",
-        n_neighbors=10,
-        weight="gaussian",
-        scale="self-tuning",
-        solver="auto",
-        max_iter=100_000,
-        tol=1e-6,
-    ):
+        normalization: Any = None,
+        affinity: Any = "knn",
+        n_neighbors: int = 10,
+        weight: Literal["binary", "exponential", "gaussian"] = "gaussian",
+        scale: float | str = "self-tuning",
+        solver: Literal["auto", "dense", "lu", "lanczos"] = "auto",
+        max_iter: int = 100_000,
+        tol: float = 1e-6,
+    ) -> None:
         self.threshold = threshold
         self.normalization = normalization
         self.affinity = affinity
@@ -479,7 +498,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
         self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Split the samples.
 
         Parameters
@@ -527,7 +546,7 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     def _sides(self, values):
         return (values > self.threshold_).astype(np.int64)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Return the side of samples, new or not.
 
         A sample that is no vertex has the mean of the eigenvector over its neighbours, by the

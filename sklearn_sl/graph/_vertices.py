@@ -7,8 +7,11 @@ of weight two is the same as two samples, one of weight zero is none, and the or
 does not matter.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +32,9 @@ from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
 from sklearn_sl.graph._edges import WEIGHTS
 from sklearn_sl.graph._paragraphs import described
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import MatrixLike
 
 # Queries that are tied to the graph at once.
 QUERIES = 4096
@@ -394,7 +400,7 @@ class GraphClassifierMixin(GraphMixin):
         self.label_distributions_ = self._keep(vertices, F)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the distribution of labels at samples.
 
         A sample that equals a training sample has the distribution of that vertex, any other one
@@ -412,7 +418,7 @@ class GraphClassifierMixin(GraphMixin):
         """
         return self._values_at(X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Return the most likely class of samples.
 
         Parameters

@@ -1,13 +1,19 @@
 """A picture of the margins of a vote."""
 
+from __future__ import annotations
+
 import copy
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl.inspection._pyplot import described, pyplot
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 COLOURS = ["#3f90da", "#ffa90e", "#bd1f01", "#832db6", "#94a4a2", "#a96b59"]
 BOUNDARY = {"color": "0.35", "linewidth": 1.0, "linestyle": "dotted"}
@@ -67,12 +73,26 @@ class MarginDisplay:
     >>> plt.show()
     """
 
-    def __init__(self, *, margins, shares):
+    ax_: Any
+    figure_: Any
+    lines_: list[Any]
+    boundary_line_: Any
+
+    def __init__(self, *, margins: dict[Any, Any], shares: dict[Any, Any]) -> None:
         self.margins = margins
         self.shares = shares
 
     @classmethod
-    def from_estimator(cls, estimator, X=None, y=None, *, sample_weight=None, rounds=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        rounds: Any = None,
+        ax: Any = None,
+    ) -> Self:
         """Plot the margins of a fitted booster.
 
         Parameters
@@ -123,7 +143,9 @@ class MarginDisplay:
         return cls.from_margins(after, sample_weight=sample_weight, ax=ax)
 
     @classmethod
-    def from_margins(cls, margins, *, sample_weight=None, ax=None):
+    def from_margins(
+        cls, margins: ArrayLike, *, sample_weight: ArrayLike | None = None, ax: Any = None
+    ) -> Self:
         """Plot margins that are known.
 
         Parameters
@@ -148,7 +170,7 @@ class MarginDisplay:
             shares={name: below for name, (_, below) in steps.items()},
         ).plot(ax=ax)
 
-    def plot(self, *, ax=None):
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the picture, once more or on other axes.
 
         Parameters

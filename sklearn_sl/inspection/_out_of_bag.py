@@ -1,5 +1,9 @@
 """A picture of the size of an ensemble: out-of-bag losses of its first base estimators."""
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
@@ -72,7 +76,24 @@ class OutOfBagDisplay:
     >>> plt.show()
     """
 
-    def __init__(self, *, n_estimators, loss, standard_error, least, chosen, loss_name="loss"):
+    ax_: Any
+    figure_: Any
+    line_: Any
+    band_: Any
+    limit_line_: Any
+    least_line_: Any
+    chosen_line_: Any
+
+    def __init__(
+        self,
+        *,
+        n_estimators: np.ndarray,
+        loss: np.ndarray,
+        standard_error: np.ndarray,
+        least: int,
+        chosen: int,
+        loss_name: str = "loss",
+    ) -> None:
         self.n_estimators = n_estimators
         self.loss = loss
         self.standard_error = standard_error
@@ -81,7 +102,7 @@ class OutOfBagDisplay:
         self.loss_name = loss_name
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Plot the curve of a fitted ensemble.
 
         Parameters
@@ -113,7 +134,7 @@ class OutOfBagDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, *, ax=None):
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the picture, once more or on other axes.
 
         Parameters

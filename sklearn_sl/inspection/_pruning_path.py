@@ -1,5 +1,9 @@
 """A picture of the sizes of a tree: errors along the pruning path."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -75,9 +79,23 @@ class PruningPathDisplay:
     >>> plt.show()
     """
 
+    ax_: Any
+    figure_: Any
+    training_line_: Any
+    errorbar_: Any
+    limit_line_: Any
+    chosen_line_: Any
+
     def __init__(
-        self, *, n_leaves, alphas, training_error, error=None, error_std=None, chosen=None
-    ):
+        self,
+        *,
+        n_leaves: np.ndarray,
+        alphas: np.ndarray,
+        training_error: np.ndarray,
+        error: np.ndarray | None = None,
+        error_std: np.ndarray | None = None,
+        chosen: int | None = None,
+    ) -> None:
         self.n_leaves = n_leaves
         self.alphas = alphas
         self.training_error = training_error
@@ -86,7 +104,9 @@ class PruningPathDisplay:
         self.chosen = chosen
 
     @classmethod
-    def from_estimator(cls, estimator, *, x="leaves", ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, x: Literal["leaves", "alpha"] = "leaves", ax: Any = None
+    ) -> Self:
         """Plot the path of a fitted tree.
 
         Parameters
@@ -123,7 +143,7 @@ class PruningPathDisplay:
             arrays["training_error"] = path.risks / root if root > 0 else path.risks
         return cls(**arrays).plot(x=x, ax=ax)
 
-    def plot(self, *, x="leaves", ax=None):
+    def plot(self, *, x: Literal["leaves", "alpha"] = "leaves", ax: Any = None) -> Self:
         """Plot the picture, once more or on other axes.
 
         Parameters

@@ -1,9 +1,16 @@
 """A picture of regret: how much more a learner has lost than the best in hindsight."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import clone
 
 from sklearn_sl.inspection._pyplot import described, pyplot
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 REGRET = {"color": "#3f90da", "linewidth": 1.4}
 BOUND = {"color": "#bd1f01", "linewidth": 1.2, "linestyle": "dashed"}
@@ -57,13 +64,32 @@ class RegretDisplay:
     >>> plt.show()
     """
 
-    def __init__(self, *, regret, bound=None, name=None):
+    ax_: Any
+    figure_: Any
+    line_: Any
+    bound_line_: Any
+
+    def __init__(
+        self,
+        *,
+        regret: np.ndarray,
+        bound: float | np.ndarray | None = None,
+        name: str | None = None,
+    ) -> None:
         self.regret = regret
         self.bound = bound
         self.name = name
 
     @classmethod
-    def from_losses(cls, losses, comparator_losses=0.0, *, bound=None, name=None, ax=None):
+    def from_losses(
+        cls,
+        losses: ArrayLike,
+        comparator_losses: Any = 0.0,
+        *,
+        bound: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Plot the regret of a learner whose losses are known.
 
         Parameters
@@ -113,7 +139,9 @@ class RegretDisplay:
         return cls(regret=np.cumsum(losses - others), bound=bound, name=name).plot(ax=ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, name=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, name: str | None = None, ax: Any = None
+    ) -> Self:
         """Plot the regret of a learner with experts on a stream, against its ``best_expert_``.
 
         Trials in which this expert is unavailable add nothing. The last regret is ``regret_``,
@@ -156,7 +184,7 @@ class RegretDisplay:
             ax=ax,
         )
 
-    def plot(self, *, ax=None):
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the picture, once more or on other axes.
 
         Parameters

@@ -1,7 +1,10 @@
 """A picture of a support vector machine: regions, margins and support vectors."""
 
+from __future__ import annotations
+
 import copy
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -9,6 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from sklearn_sl.inspection._pyplot import described, pyplot
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # The colours of up to ten classes, chosen by M. Petroff to be told apart by everyone.
 COLORS = (
@@ -115,19 +121,27 @@ class SupportVectorDisplay:
     >>> plt.show()
     """
 
+    ax_: Any
+    figure_: Any
+    surface_: Any
+    lines_: Any
+    points_: list[Any]
+    support_: Any
+    violating_: Any
+
     def __init__(
         self,
         *,
-        X,
-        y,
-        grid,
-        response,
-        support,
-        violating,
-        classes=None,
-        epsilon=None,
-        labels=("", ""),
-    ):
+        X: Any,
+        y: np.ndarray,
+        grid: tuple[Any, ...],
+        response: np.ndarray,
+        support: np.ndarray,
+        violating: np.ndarray,
+        classes: np.ndarray | None = None,
+        epsilon: float | None = None,
+        labels: tuple[Any, ...] = ("", ""),
+    ) -> None:
         self.X = X
         self.y = y
         self.grid = grid
@@ -141,16 +155,16 @@ class SupportVectorDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
         *,
-        grid_resolution=200,
-        eps=0.1,
-        ax=None,
-        colors=None,
-        legend=True,
-    ):
+        grid_resolution: int = 200,
+        eps: float = 0.1,
+        ax: Any = None,
+        colors: list[Any] | None = None,
+        legend: bool = True,
+    ) -> Self:
         """Plot a fitted machine with the samples that it was fitted on.
 
         Parameters
@@ -208,7 +222,7 @@ class SupportVectorDisplay:
         )
         return display.plot(ax=ax, colors=colors, legend=legend)
 
-    def plot(self, *, ax=None, colors=None, legend=True):
+    def plot(self, *, ax: Any = None, colors: list[Any] | None = None, legend: bool = True) -> Self:
         """Plot the picture, once more or on other axes.
 
         Parameters

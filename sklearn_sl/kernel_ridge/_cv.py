@@ -1,5 +1,9 @@
 """Kernel ridge with the penalty and the kernel chosen in closed form."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
 from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 
@@ -19,6 +23,13 @@ from sklearn_sl.kernel_ridge._selection import (
     choose_in_closed_form,
     squared_error_score,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 
 @document
@@ -133,6 +144,20 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     True
     """
 
+    alpha_: float | np.ndarray
+    kernel_: Any | None
+    best_kernel_params_: dict[Any, Any]
+    best_score_: float | np.ndarray
+    score_path_: Any
+    loo_predictions_: Any
+    dual_coef_: Any
+    X_fit_: np.ndarray | SparseLike
+    intercept_: float | np.ndarray
+    coef_: Any
+    dof_: float | np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **SEARCH_PARAMETERS,
         "alpha_per_target": ["boolean"],
@@ -140,19 +165,19 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        alphas=(0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: ArrayLike = (0.01, 0.1, 1.0, 10.0, 100.0),
         *,
-        kernel="linear",
-        kernel_grid=None,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        fit_intercept=False,
-        cv=None,
-        scoring=None,
-        alpha_per_target=False,
-    ):
+        kernel: str | Any | Callable[..., Any] = "linear",
+        kernel_grid: dict[Any, Any] | list[Any] | None = None,
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        fit_intercept: bool = False,
+        cv: Any = None,
+        scoring: str | Callable[..., Any] | None = None,
+        alpha_per_target: bool = False,
+    ) -> None:
         self.alphas = alphas
         self.kernel = kernel
         self.kernel_grid = kernel_grid
@@ -166,7 +191,7 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
         self.alpha_per_target = alpha_per_target
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the parameters and fit the model.
 
         Parameters
@@ -305,6 +330,21 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
     0.97
     """
 
+    classes_: np.ndarray
+    alpha_: float
+    kernel_: Any | None
+    best_kernel_params_: dict[Any, Any]
+    best_score_: float
+    score_path_: np.ndarray
+    loo_predictions_: Any
+    dual_coef_: Any
+    X_fit_: np.ndarray | SparseLike
+    intercept_: float | np.ndarray
+    coef_: Any
+    dof_: float
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **SEARCH_PARAMETERS,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -313,19 +353,19 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
 
     def __init__(
         self,
-        alphas=(0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: ArrayLike = (0.01, 0.1, 1.0, 10.0, 100.0),
         *,
-        kernel="linear",
-        kernel_grid=None,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        fit_intercept=True,
-        class_weight=None,
-        cv=None,
-        scoring=None,
-    ):
+        kernel: str | Any | Callable[..., Any] = "linear",
+        kernel_grid: dict[Any, Any] | list[Any] | None = None,
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, Any] | str | None = None,
+        cv: Any = None,
+        scoring: str | Callable[..., Any] | None = None,
+    ) -> None:
         self.alphas = alphas
         self.kernel = kernel
         self.kernel_grid = kernel_grid
@@ -339,7 +379,7 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
         self.scoring = scoring
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the parameters and fit the model.
 
         Parameters

@@ -1,5 +1,9 @@
 """From numeric targets to a fitted expansion ``f(x) = sum_i dual_coef_i K(x_i, x) + intercept``."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
@@ -150,12 +154,12 @@ class LeverageMixin:
     """The leverages of a fitted model, computed when they are first asked for."""
 
     @property
-    def leverage_(self):
+    def leverage_(self) -> Any:
         """The leverage of each training sample, ``d prediction_i / d y_i``."""
         return squeezed(self._leverages(), self.dual_coef_.ndim == 1)
 
     @property
-    def dof_(self):
+    def dof_(self) -> float | np.ndarray:
         """The effective degrees of freedom, the sum of the leverages."""
         check_is_fitted(self)
         dof = self._leverages().sum(axis=0) if self._dof is None else self._dof
@@ -190,7 +194,7 @@ class LeverageMixin:
 class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin):
     """An expansion that predicts one or several numbers."""
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Predict the targets of samples.
 
         Parameters
@@ -209,7 +213,7 @@ class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin)
 class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
     """An expansion that regresses the indicators of the classes."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Return the regression of the class indicators.
 
         Parameters
@@ -224,7 +228,7 @@ class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
         """
         return evaluate(self, X)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters

@@ -1,6 +1,9 @@
 """Kernel ridge regression and classification."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sklearn.base import BaseEstimator
 
@@ -15,6 +18,13 @@ from sklearn_sl.kernel_ridge._fit import (
     fit_targets,
     indicators,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 RIDGE_PARAMETERS = {
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
@@ -151,24 +161,37 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
     7.0
     """
 
+    dual_coef_: Any
+    X_fit_: np.ndarray | SparseLike
+    kernel_: Any | None
+    intercept_: float | np.ndarray
+    coef_: Any
+    residual_norm_: float | np.ndarray
+    rkhs_norm_: float | np.ndarray
+    jitter_: float
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = RIDGE_PARAMETERS
 
     def __init__(
         self,
-        alpha=1,
+        alpha: ArrayLike = 1,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        fit_intercept=False,
-        solver="auto",
-        n_components=1000,
-        max_iter=100,
-        tol=1e-6,
-        random_state=None,
-    ):
+        kernel: str | Any | Callable[..., Any] = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        fit_intercept: bool = False,
+        solver: Literal["auto", "cholesky", "nystrom", "cg"] = "auto",
+        n_components: int = 1000,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -183,7 +206,7 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -304,6 +327,20 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
     0.99
     """
 
+    classes_: np.ndarray
+    dual_coef_: Any
+    X_fit_: np.ndarray | SparseLike
+    kernel_: Any | None
+    intercept_: float | np.ndarray
+    coef_: Any
+    residual_norm_: float | np.ndarray
+    rkhs_norm_: float | np.ndarray
+    jitter_: float
+    solver_: str
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **RIDGE_PARAMETERS,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -311,21 +348,21 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
 
     def __init__(
         self,
-        alpha=1,
+        alpha: ArrayLike = 1,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        fit_intercept=True,
-        class_weight=None,
-        solver="auto",
-        n_components=1000,
-        max_iter=100,
-        tol=1e-6,
-        random_state=None,
-    ):
+        kernel: str | Any | Callable[..., Any] = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, Any] | str | None = None,
+        solver: Literal["auto", "cholesky", "nystrom", "cg"] = "auto",
+        n_components: int = 1000,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -341,7 +378,7 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters

@@ -1,6 +1,9 @@
 """What a kernel is: the protocol, and the evaluation of Gram matrices by tiles and blocks."""
 
+from __future__ import annotations
+
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +13,11 @@ from sklearn.utils.validation import check_array
 
 from sklearn_sl._rows import added_up, n_rows, slices
 from sklearn_sl._threads import blas_threads_for, for_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sklearn_sl._typing import ArrayLike
 
 # The side of a square tile, 2 MB of float64, that stays in a core's second-level cache.
 TILE_SIDE = 512
@@ -50,7 +58,9 @@ class Kernel(gp.Kernel):
         """Whether the kernel compares fixed-length vectors (and not strings or sets)."""
         return self.input_kind == "vectors"
 
-    def __call__(self, X, Y=None, eval_gradient=False):
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the kernel matrix ``K(X, Y)``, and optionally its gradient.
 
         Parameters
@@ -85,7 +95,7 @@ class Kernel(gp.Kernel):
         share_out(self, lambda tile: fill(*tile, K[tile]), tile_slices(*K.shape))
         return K
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         """Return ``K(x, x)`` for each row ``x``, without the rest of the matrix.
 
         Parameters
@@ -100,11 +110,11 @@ class Kernel(gp.Kernel):
         """
         return diagonal(self, self._inputs(X))
 
-    def is_stationary(self):
+    def is_stationary(self) -> bool:
         """Return whether the kernel depends on ``x - t`` alone."""
         return False
 
-    def resolve(self, X, sample_weight=None):
+    def resolve(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Return the kernel with its data-dependent parameters replaced by numbers.
 
         Parameters
@@ -317,7 +327,14 @@ def _foreign_inputs(kernel, X):
     return check_array(X, dtype=[np.float64, np.float32], order="C", input_name="X")
 
 
-def gram(kernel, X, *, out=None, mirror=True, encoded=False):
+def gram(
+    kernel: Any,
+    X: Any,
+    *,
+    out: np.ndarray | None = None,
+    mirror: bool = True,
+    encoded: bool = False,
+) -> np.ndarray:
     """Return the Gram matrix ``K(X, X)``: half of the evaluations, exactly symmetric.
 
     Parameters
@@ -368,7 +385,7 @@ def gram(kernel, X, *, out=None, mirror=True, encoded=False):
     return K
 
 
-def gram_blocks(kernel, X, Y, *, encoded=False):
+def gram_blocks(kernel: Any, X: Any, Y: Any, *, encoded: bool = False) -> Iterator[tuple[Any, ...]]:
     """Iterate over ``(rows, K(X[rows], Y))``: a big matrix, a few rows at a time.
 
     The block is overwritten by the next one: use it or copy it at once.
@@ -415,7 +432,7 @@ def gram_blocks(kernel, X, Y, *, encoded=False):
         yield rows, block
 
 
-def gram_product(kernel, X, Y, coef, *, encoded=False):
+def gram_product(kernel: Any, X: Any, Y: Any, coef: Any, *, encoded: bool = False) -> Any:
     """Return ``K(X, Y) @ coef`` without the matrix ``K(X, Y)`` in memory.
 
     Parameters

@@ -1,5 +1,9 @@
 """Kernels made of a kernel: normalised, centred, composed with maps, polynomials; and tables."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
@@ -19,6 +23,11 @@ from sklearn_sl.kernels._base import (
 )
 from sklearn_sl.kernels._operators import UnaryKernel
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike
+
 
 class Normalized(UnaryKernel):
     """The normalised kernel ``K(x, t) / sqrt(K(x, x) K(t, t))``, the cosine of feature vectors.
@@ -37,7 +46,7 @@ class Normalized(UnaryKernel):
     array([[0.6]])
     """
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
     def _tiles(self, X, Y):
@@ -114,12 +123,17 @@ class Centered(UnaryKernel):
            [-1.,  1.]])
     """
 
-    def __init__(self, kernel, reference=None, reference_weight=None):
+    def __init__(
+        self,
+        kernel: Any,
+        reference: ArrayLike | None = None,
+        reference_weight: ArrayLike | None = None,
+    ) -> None:
         self.kernel = kernel
         self.reference = reference
         self.reference_weight = reference_weight
 
-    def resolve(self, X, sample_weight=None):
+    def resolve(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the kernel centred on ``X``, unless it has a reference set.
 
         Parameters
@@ -194,7 +208,7 @@ class Centered(UnaryKernel):
         total = weight @ means
         return gradient - means[:, None, :] - means[None, :, :] + total
 
-    def is_stationary(self):
+    def is_stationary(self) -> Any:
         """Return false: the kernel depends on where the reference set is."""
         return False
 
@@ -230,7 +244,13 @@ class Composed(UnaryKernel):
     array([[24.]])
     """
 
-    def __init__(self, kernel, feature_map=None, factor=None, columns=None):
+    def __init__(
+        self,
+        kernel: Any,
+        feature_map: Any = None,
+        factor: Callable[..., Any] | None = None,
+        columns: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.feature_map = feature_map
         self.factor = factor
@@ -252,7 +272,7 @@ class Composed(UnaryKernel):
         unmapped = self.feature_map is None and self.columns is None
         return unmapped and super().nonnegative_input
 
-    def resolve(self, X, sample_weight=None):
+    def resolve(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the kernel with its inner kernel resolved on the mapped data.
 
         Parameters
@@ -271,7 +291,7 @@ class Composed(UnaryKernel):
         inner = resolve(self.kernel, self._mapped(self._checked(X)), sample_weight)
         return Composed(inner, self.feature_map, self.factor, self.columns)
 
-    def is_stationary(self):
+    def is_stationary(self) -> bool:
         """Return whether the kernel depends on ``x - t`` alone; a map spoils it."""
         plain = self.feature_map is None and self.factor is None
         return plain and self.kernel.is_stationary()
@@ -366,7 +386,7 @@ class KernelPolynomial(UnaryKernel):
     array([[19.]])
     """
 
-    def __init__(self, kernel, coefficients):
+    def __init__(self, kernel: Any, coefficients: ArrayLike) -> None:
         self.kernel = kernel
         self.coefficients = coefficients
 
@@ -430,7 +450,7 @@ class Precomputed(Kernel):
            [3.]])
     """
 
-    def __init__(self, gram):
+    def __init__(self, gram: ArrayLike) -> None:
         self.gram = gram
 
     def _table(self):

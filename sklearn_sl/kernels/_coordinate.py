@@ -1,6 +1,9 @@
 """Kernels that compare feature by feature: ANOVA, min and spline."""
 
+from __future__ import annotations
+
 from math import comb
+from typing import Literal
 
 import numpy as np
 
@@ -54,7 +57,7 @@ class Anova(CoordinateKernel):
     (array([[42.]]), array([[20.]]))
     """
 
-    def __init__(self, degree=None):
+    def __init__(self, degree: int | None = None) -> None:
         self.degree = degree
 
     def _start(self, shape, dtype):
@@ -118,7 +121,7 @@ class Min(_Additive):
     array([[4.]])
     """
 
-    def __init__(self, combine="sum"):
+    def __init__(self, combine: Literal["sum", "product"] = "sum") -> None:
         self.combine = combine
 
     def _feature(self, x, t):
@@ -152,7 +155,7 @@ class Spline(_Additive):
     array([[3.8333]])
     """
 
-    def __init__(self, order=1, combine="product"):
+    def __init__(self, order: int = 1, combine: Literal["product", "sum"] = "product") -> None:
         self.order = order
         self.combine = combine
 

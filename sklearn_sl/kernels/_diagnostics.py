@@ -1,10 +1,17 @@
 """Questions about a Gram matrix: is it a kernel, does it overfit?"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import linalg
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_array
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 
 def _as_gram(K, X):
@@ -19,7 +26,7 @@ def _as_gram(K, X):
     return K
 
 
-def is_psd(K, X=None, *, tol=None):
+def is_psd(K: ArrayLike, X: ArrayLike | None = None, *, tol: float | None = None) -> bool:
     """Return whether a Gram matrix is symmetric and positive semi-definite.
 
     A function is a kernel if and only if all its Gram matrices pass this test
@@ -58,7 +65,7 @@ def is_psd(K, X=None, *, tol=None):
     return bool(values[0] >= -tol * np.abs(values).max())
 
 
-def gram_diagnostics(K, X=None):
+def gram_diagnostics(K: ArrayLike, X: ArrayLike | None = None) -> Any:
     """Describe a Gram matrix: is it positive, of which rank, and nearly diagonal?
 
     Parameters

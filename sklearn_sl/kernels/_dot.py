@@ -1,6 +1,9 @@
 """Kernels that see their arguments through the inner product ``x't`` alone."""
 
+from __future__ import annotations
+
 from math import factorial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +13,9 @@ from sklearn.utils.extmath import row_norms
 
 from sklearn_sl.kernels import _pairs
 from sklearn_sl.kernels._base import APART, Kernel, check_vectors, flush, gram, raise_to, whole
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 
 class DotKernel(Kernel):
@@ -89,7 +95,7 @@ class Linear(DotKernel):
     array([[11.]])
     """
 
-    def __init__(self):  # scikit-learn reads the parameters off a signature of our own
+    def __init__(self) -> None:  # scikit-learn reads the parameters off a signature of our own
         pass
 
     def __repr__(self):
@@ -116,7 +122,7 @@ class GeneralLinear(Kernel):
 
     accepts_sparse = True
 
-    def __init__(self, A):
+    def __init__(self, A: ArrayLike) -> None:
         self.A = A
 
     def _inputs(self, X):
@@ -209,12 +215,12 @@ class Polynomial(_Affine):
 
     def __init__(
         self,
-        degree=3,
-        gamma=1.0,
-        coef0=1.0,
-        gamma_bounds=(1e-5, 1e5),
-        coef0_bounds=(1e-5, 1e5),
-    ):
+        degree: int = 3,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        gamma_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+        coef0_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+    ) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -283,7 +289,9 @@ class TruncatedExponential(_Scaled):
     array([[5.]])
     """
 
-    def __init__(self, a=1.0, degree=3, a_bounds=(1e-5, 1e5)):
+    def __init__(
+        self, a: float = 1.0, degree: int = 3, a_bounds: tuple[Any, ...] | str = (1e-5, 1e5)
+    ) -> None:
         self.a = a
         self.degree = degree
         self.a_bounds = a_bounds
@@ -331,7 +339,7 @@ class Exponential(_Scaled):
     array([[2.7183]])
     """
 
-    def __init__(self, a=1.0, a_bounds=(1e-5, 1e5)):
+    def __init__(self, a: float = 1.0, a_bounds: tuple[Any, ...] | str = (1e-5, 1e5)) -> None:
         self.a = a
         self.a_bounds = a_bounds
 
@@ -377,7 +385,13 @@ class Sigmoid(_Affine):
 
     positive_definite = False
 
-    def __init__(self, gamma=1.0, coef0=1.0, gamma_bounds=(1e-5, 1e5), coef0_bounds=(1e-5, 1e5)):
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        gamma_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+        coef0_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+    ) -> None:
         self.gamma = gamma
         self.coef0 = coef0
         self.gamma_bounds = gamma_bounds

@@ -1,7 +1,10 @@
 """Explicit feature maps: literals, products over subsets, second-order correlations."""
 
+from __future__ import annotations
+
 from math import comb
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_sl._sklearn import Interval, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import added_up
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 FLOATS = {"dtype": [np.float64, np.float32]}
 # A row of more numbers, or a dense matrix of more, is a mistake and not a wish.
@@ -53,10 +59,13 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     array(['x0', 'not_x0', 'x1', 'not_x1'], dtype=object)
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {}
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Learn the number and the names of the features.
 
         Parameters
@@ -75,7 +84,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         validate_data(self, X, **FLOATS)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """Return the literals of each row.
 
         Parameters
@@ -92,7 +101,7 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **FLOATS)
         return literals_of(X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the literals.
 
         Parameters
@@ -126,7 +135,7 @@ class _MonomialsMixin(TransformerMixin):
     """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
         """Choose the monomials.
 
         Parameters
@@ -154,7 +163,7 @@ class _MonomialsMixin(TransformerMixin):
         self.n_features_out_ = n_features_out
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray | SparseLike:
         """Return the monomials of each row.
 
         Parameters
@@ -178,7 +187,7 @@ class _MonomialsMixin(TransformerMixin):
             )
         return self._weighted(self.monomials_.transform(X))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the monomials.
 
         Parameters
@@ -239,12 +248,17 @@ class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     array([[ 1.,  2.,  3.,  5.,  6., 10., 15., 30.]])
     """
 
+    monomials_: Any
+    n_features_out_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "order": [Interval(Integral, 1, None, closed="left"), None],
         "include_bias": ["boolean"],
     }
 
-    def __init__(self, order=2, include_bias=True):
+    def __init__(self, order: int | None = 2, include_bias: bool = True) -> None:
         self.order = order
         self.include_bias = include_bias
 
@@ -293,9 +307,14 @@ class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     array([[2., 3., 4., 6., 9.]])
     """
 
+    monomials_: Any
+    n_features_out_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {"scaled": ["boolean"]}
 
-    def __init__(self, scaled=False):
+    def __init__(self, scaled: bool = False) -> None:
         self.scaled = scaled
 
     def _monomials(self, n_features):

@@ -1,5 +1,9 @@
 """Kernels on the vertices of a graph: inverses and exponentials of its Laplacian."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import ive
@@ -11,6 +15,9 @@ from sklearn_sl._rows import slices
 from sklearn_sl.kernels._base import APART
 from sklearn_sl.kernels._path_tree import Positions
 from sklearn_sl.kernels._structured import StructuredKernel, check_real
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 # A table of the kernel values of all pairs of vertices may have so many numbers, 256 MB; a larger
 # one is made a few rows at a time.
@@ -175,7 +182,7 @@ class LaplacianKernel(VertexKernel):
            [-0.4444, -0.1111,  0.5556]])
     """
 
-    def __init__(self, graph):
+    def __init__(self, graph: SparseLike | ArrayLike) -> None:
         self.graph = graph
 
     def _make_matrix(self, W):
@@ -220,7 +227,12 @@ class RegularizedLaplacianKernel(VertexKernel):
            [0.125, 0.25 , 0.625]])
     """
 
-    def __init__(self, graph, epsilon=1.0, epsilon_bounds=(1e-5, 1e5)):
+    def __init__(
+        self,
+        graph: SparseLike | ArrayLike,
+        epsilon: float = 1.0,
+        epsilon_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+    ) -> None:
         self.graph = graph
         self.epsilon = epsilon
         self.epsilon_bounds = epsilon_bounds
@@ -272,7 +284,12 @@ class DiffusionKernel(VertexKernel):
            [0.1577, 0.3167, 0.5256]])
     """
 
-    def __init__(self, graph, t=1.0, t_bounds=(1e-5, 1e5)):
+    def __init__(
+        self,
+        graph: SparseLike | ArrayLike,
+        t: float = 1.0,
+        t_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+    ) -> None:
         self.graph = graph
         self.t = t
         self.t_bounds = t_bounds

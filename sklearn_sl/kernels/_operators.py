@@ -1,5 +1,9 @@
 """The algebra of kernels: sums, products, powers, and what is made of one kernel."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.gaussian_process import kernels as gp
 
@@ -98,7 +102,7 @@ class _Binary(_Operator, gp.KernelOperator):
     def _operand_gradients(self, X):
         return [gram_and_gradient(k, x) for k, x in zip(self._operands, X.parts)]
 
-    def is_stationary(self):
+    def is_stationary(self) -> bool:
         """Return whether both kernels depend on ``x - t`` alone."""
         return all(k.is_stationary() for k in self._operands)
 
@@ -171,7 +175,7 @@ class UnaryKernel(_Operator):
     def _inputs(self, X):
         return encode(self.kernel, X)
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[Any, Any]:
         """Return the parameters, those of the inner kernel as ``kernel__<name>``.
 
         Parameters
@@ -232,7 +236,7 @@ class UnaryKernel(_Operator):
             setattr(self, h.name, value if h.n_elements > 1 else float(value[0]))
             start += h.n_elements
 
-    def is_stationary(self):
+    def is_stationary(self) -> bool:
         """Return whether the inner kernel depends on ``x - t`` alone."""
         return self.kernel.is_stationary()
 
@@ -258,7 +262,7 @@ class Power(UnaryKernel):
     array([[25.]])
     """
 
-    def __init__(self, kernel, exponent):
+    def __init__(self, kernel: Any, exponent: float) -> None:
         self.kernel = kernel
         self.exponent = exponent
 

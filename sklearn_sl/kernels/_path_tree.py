@@ -1,5 +1,7 @@
 """The kernel of a timeline: the leaves of a binary tree, near ones alike."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils.validation import check_array
 
@@ -48,7 +50,7 @@ class PathTree(StructuredKernel):
            [-2, -2, -1,  0]])
     """
 
-    def __init__(self, n_leaves):
+    def __init__(self, n_leaves: int) -> None:
         self.n_leaves = n_leaves
 
     def _inputs(self, X):

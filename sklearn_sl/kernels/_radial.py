@@ -3,7 +3,10 @@
 Squared distances of all pairs are as fast as one matrix product, and as exact as differences.
 """
 
+from __future__ import annotations
+
 from math import sqrt
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +19,9 @@ from sklearn.utils.validation import check_array
 from sklearn_sl._rows import n_rows
 from sklearn_sl.kernels._base import APART, Kernel, diagonal_of, flush
 from sklearn_sl.kernels._dot import compare_pairs, dot, positive
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Squared distances from the centre up to which a float32 product has an error below 1e-3.
 ROUGH = 2000.0
@@ -136,7 +142,13 @@ def _scaled_sparse(Z, scale):
     return sp.csr_array(Z) if sp.issparse(Z) else Z
 
 
-def median_gamma(X, *, sample_weight=None, max_samples=1000, random_state=0):
+def median_gamma(
+    X: MatrixLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    max_samples: int = 1000,
+    random_state: int | np.random.RandomState | None = 0,
+) -> float:
     """Return ``gamma = 1 / (2 m**2)``, where ``m`` is the median distance of two samples.
 
     With it half of the pairs have a Gaussian kernel value above ``exp(-1/2)``.
@@ -211,7 +223,7 @@ class RadialKernel(Kernel):
     # a squared distance, about 1e-16, would show as its square root.
     kink = False
 
-    def is_stationary(self):
+    def is_stationary(self) -> Any:
         """Return true: the kernel depends on ``x - t`` alone."""
         return True
 
@@ -253,7 +265,7 @@ class RadialKernel(Kernel):
         """Whether all features have the same scale."""
         return np.ndim(self._scale()) == 0
 
-    def of_distances(self, negated):
+    def of_distances(self, negated: Any) -> Any:
         """Return the kernel values of ``-||x - t||**2``, if the kernel is isotropic."""
         S = negated * self._scale() ** 2
         self._map(S)
@@ -310,11 +322,11 @@ class Gaussian(RadialKernel):
 
     def __init__(
         self,
-        length_scale=1.0,
-        gamma=None,
-        length_scale_bounds=(1e-5, 1e5),
-        gamma_bounds=(1e-10, 1e10),
-    ):
+        length_scale: ArrayLike = 1.0,
+        gamma: float | str | None = None,
+        length_scale_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+        gamma_bounds: tuple[Any, ...] | str = (1e-10, 1e10),
+    ) -> None:
         self.length_scale = length_scale
         self.gamma = gamma
         self.length_scale_bounds = length_scale_bounds
@@ -332,7 +344,7 @@ class Gaussian(RadialKernel):
         number = 0 if self.gamma is None or isinstance(self.gamma, str) else self.gamma
         return positive("gamma", number, self.gamma_bounds)
 
-    def resolve(self, X, sample_weight=None):
+    def resolve(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the kernel with ``gamma="median"`` replaced by its number.
 
         Parameters
@@ -445,7 +457,12 @@ class Matern(RadialKernel):
     array([[0.3679]])
     """
 
-    def __init__(self, length_scale=1.0, length_scale_bounds=(1e-5, 1e5), nu=1.5):
+    def __init__(
+        self,
+        length_scale: ArrayLike = 1.0,
+        length_scale_bounds: tuple[Any, ...] | str = (1e-5, 1e5),
+        nu: float = 1.5,
+    ) -> None:
         self.length_scale = length_scale
         self.length_scale_bounds = length_scale_bounds
         self.nu = nu

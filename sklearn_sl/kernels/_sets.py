@@ -1,5 +1,9 @@
 """The intersection kernel for sets."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Hyperparameter
@@ -106,7 +110,9 @@ class SetIntersection(StructuredKernel):
 
     input_kind = "sets"
 
-    def __init__(self, base=2.0, base_bounds=(1.001, 1e3)):
+    def __init__(
+        self, base: float | None = 2.0, base_bounds: tuple[Any, ...] | str = (1.001, 1e3)
+    ) -> None:
         self.base = base
         self.base_bounds = base_bounds
 

@@ -1,5 +1,9 @@
 """The kernel for strings that compares their subsequences, gaps included."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.gaussian_process.kernels import Hyperparameter
 
@@ -43,7 +47,9 @@ class GapWeighted(StringKernel):
     array([[0.140625, 0.0625  , 0.0625  ]])
     """
 
-    def __init__(self, p=2, decay=0.5, decay_bounds=(1e-3, 1.0)):
+    def __init__(
+        self, p: int = 2, decay: float = 0.5, decay_bounds: tuple[Any, ...] | str = (1e-3, 1.0)
+    ) -> None:
         self.p = p
         self.decay = decay
         self.decay_bounds = decay_bounds

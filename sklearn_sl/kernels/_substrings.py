@@ -1,5 +1,7 @@
 """Kernels for strings that compare their substrings: spectrum and mismatch."""
 
+from __future__ import annotations
+
 import math
 import sys
 
@@ -170,7 +172,7 @@ class Spectrum(StringKernel):
     array([[2., 2., 0.]])
     """
 
-    def __init__(self, p=3):
+    def __init__(self, p: int = 3) -> None:
         self.p = p
 
     def _fill(self, X, Y):
@@ -211,7 +213,7 @@ class Mismatch(StringKernel):
     array([[7., 4., 2.]])
     """
 
-    def __init__(self, k=3, m=1, alphabet_size=4):
+    def __init__(self, k: int = 3, m: int = 1, alphabet_size: int = 4) -> None:
         self.k = k
         self.m = m
         self.alphabet_size = alphabet_size

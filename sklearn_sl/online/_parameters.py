@@ -6,7 +6,7 @@ import reprlib
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_sl._sklearn import fit_context, validate_parameters
+from sklearn_sl._sklearn import F, fit_context, validate_parameters
 
 # How values are shown in a complaint.
 SHOWN = reprlib.Repr()
@@ -83,7 +83,7 @@ def complain_of_change(learner, name):
     raise ValueError(CHANGED.format(name, *map(SHOWN.repr, values)))
 
 
-def stream_context(method):
+def stream_context(method: F) -> F:
     """Make a call of ``partial_fit`` all or nothing, with parameters that are valid in the stream.
 
     scikit-learn validates them in the first call only.

@@ -1,6 +1,9 @@
 """Streams: predict, then learn, for any learner; and what a learner of streams is worth later."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -12,12 +15,25 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
 from sklearn_sl.online._protocol import OnlineMixin
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
+
 METHODS = ("predict", "predict_proba", "decision_function")
 
 
 def progressive_predict(
-    estimator, X, y, *, classes=None, method="predict", block_size=1, delay=0, initial=None
-):
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    method: Literal["predict", "predict_proba", "decision_function"] = "predict",
+    block_size: int = 1,
+    delay: int = 0,
+    initial: Any = None,
+) -> Any:
     """Predict each sample of a stream before learning from it.
 
     The estimator goes on from the state that it has, and is changed: afterwards it has learned
@@ -169,18 +185,18 @@ def _ask(estimator, X, n_rows, method, labels, initial):
 
 
 def progressive_val_score(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
-    scoring=None,
-    classes=None,
-    method="predict",
-    block_size=1,
-    delay=0,
-    initial=None,
-    at=None,
-):
+    scoring: str | Callable[..., Any] | None = None,
+    classes: Any = None,
+    method: Any = "predict",
+    block_size: Any = 1,
+    delay: Any = 0,
+    initial: Any = None,
+    at: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Score the predictions that a learner makes of a stream before it learns from it.
 
     Every sample tests the learner once, before it teaches it: no sample is set aside, and none is
@@ -261,7 +277,15 @@ def _score(estimator, scoring, y, answers, method):
     return float(score_of(get_scorer(scoring), known, y))
 
 
-def online_to_batch(estimator, X, y, *, method="random", classes=None, random_state=None):
+def online_to_batch(
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    method: Literal["random", "average", "longest", "last"] = "random",
+    classes: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> Any:
     """Make a learner for later use out of a learner of streams.
 
     If a learner makes at most ``B`` mistakes on any stream, then on ``m`` independent samples of

@@ -1,6 +1,9 @@
 """What online learners share: trials in order, in slices, and the account of their losses."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +17,9 @@ from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl._state import check_number
 from sklearn_sl.base import read_labels
 from sklearn_sl.online._parameters import FREE, check_fixed, remember_parameters, stream_context
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
@@ -250,7 +256,7 @@ class OnlineMixin:
             self._loss_parts = with_part(self._loss_parts, losses)
 
     @property
-    def loss_curve_(self):
+    def loss_curve_(self) -> np.ndarray:
         """The loss of each trial, if it was asked for."""
         self._loss_parts = self._whole("_loss_parts", "keep_losses")
         return self._loss_parts[0]
@@ -400,7 +406,7 @@ class OnlineRegressorMixin(OnlineMixin):
     _together = False
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Start from scratch and pass over the trials, at most ``max_iter`` times.
 
         Parameters
@@ -420,7 +426,7 @@ class OnlineRegressorMixin(OnlineMixin):
         return self
 
     @stream_context
-    def partial_fit(self, X, y):
+    def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Go through more trials, once and in their order.
 
         Parameters
@@ -466,7 +472,7 @@ class OnlineRegressorMixin(OnlineMixin):
         """Return the slopes by scores, given those of the views."""
         return slopes[0][:, None]
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of samples.
 
         Parameters
@@ -502,7 +508,7 @@ class OnlineClassifierMixin(OnlineMixin):
     _has_scores = True
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Start from scratch and pass over the trials until a pass is clean.
 
         Parameters
@@ -522,7 +528,7 @@ class OnlineClassifierMixin(OnlineMixin):
         return self
 
     @stream_context
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go through more trials, once and in their order.
 
         Parameters
@@ -668,7 +674,7 @@ class OnlineClassifierMixin(OnlineMixin):
         return pull
 
     @available_if(lambda learner: learner._has_scores)
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Any:
         """Return the scores of samples.
 
         Parameters
@@ -685,7 +691,7 @@ class OnlineClassifierMixin(OnlineMixin):
         scores = scores_of_query(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters

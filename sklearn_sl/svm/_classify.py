@@ -1,6 +1,9 @@
 """Classification by support vector machines, one against one."""
 
+from __future__ import annotations
+
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +23,11 @@ from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import solve_many, until
 from sklearn_sl.svm._problem import margin_problem
 from sklearn_sl.svm._solver import is_polished, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 # Pairs of classes up to which one product with all their coefficients, half of them zero or more,
 # is faster than a product for each class.
@@ -133,7 +141,7 @@ class ClassificationMixin(SupportVectorMixin):
     def _dense_dual(self):
         return self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Return the scores of samples.
 
         Parameters
@@ -161,7 +169,7 @@ class ClassificationMixin(SupportVectorMixin):
             values if self.decision_function_shape == "ovo" else scores_of_votes(values, n_classes)
         )
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -187,7 +195,7 @@ class ClassificationMixin(SupportVectorMixin):
         return points(values, n_classes).argmax(axis=1)
 
     @property
-    def coef_(self):
+    def coef_(self) -> Any:
         """The weights of the features, for each pair of classes."""
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
@@ -353,6 +361,26 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     (array([[0.4, 0.8]]), array([-0.2]), array([1.118]))
     """
 
+    classes_: np.ndarray
+    class_weight_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: np.ndarray
+    primal_objective_: np.ndarray
+    duality_gap_: np.ndarray
+    kkt_violation_: np.ndarray
+    margin_: np.ndarray
+    n_iter_: np.ndarray
+    converged_: bool
+    fit_status_: int
+    kernel_: Any | None
+    shape_fit_: tuple[Any, ...]
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,
         "probability": ["boolean", StrOptions({"deprecated"})],
@@ -362,26 +390,26 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability="deprecated",
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        loss="hinge",
-        fit_intercept=True,
-        kernel_params=None,
-        n_jobs=None,
-    ):
+        C: float = 1.0,
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        degree: float = 3,
+        gamma: Literal["scale", "auto", "median"] | float = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: dict[Any, Any] | str | None = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: Literal["ovo", "ovr"] = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        fit_intercept: bool = True,
+        kernel_params: dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -403,7 +431,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -434,7 +462,14 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         self._expand(X, kernel, used, codes, pairs, solutions)
         return self
 
-    def loo_error(self, X, y, sample_weight=None, *, method="exact"):
+    def loo_error(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        method: Literal["exact", "xi-alpha", "span", "n_sv"] = "exact",
+    ) -> float:
         """Return the leave-one-out error: the share of samples that are errors when left out.
 
         The kernel and the weights of the classes stay those of the fitted model: the error is that

@@ -1,7 +1,10 @@
 """Support vector machines that choose ``C`` and the kernel by cross-validation."""
 
+from __future__ import annotations
+
 from functools import partial
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -22,6 +25,11 @@ from sklearn_sl.svm._search import (
     choose_by_cross_validation,
 )
 from sklearn_sl.svm._solver import go_on, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 
 @document
@@ -188,6 +196,31 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     (0.97, 9)
     """
 
+    C_: float
+    kernel_: Any | None
+    best_params_: dict[Any, Any]
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[Any, Any]
+    classes_: np.ndarray
+    class_weight_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: np.ndarray
+    primal_objective_: np.ndarray
+    duality_gap_: np.ndarray
+    kkt_violation_: np.ndarray
+    margin_: np.ndarray
+    n_iter_: np.ndarray
+    converged_: bool
+    fit_status_: int
+    shape_fit_: tuple[Any, ...]
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,
         **SEARCH_PARAMETERS,
@@ -196,28 +229,28 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
 
     def __init__(
         self,
-        Cs=10,
+        Cs: ArrayLike = 10,
         *,
-        kernel="rbf",
-        kernel_grid=None,
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        kernel_params=None,
-        cv=None,
-        scoring=None,
-        class_weight=None,
-        loss="hinge",
-        fit_intercept=True,
-        decision_function_shape="ovr",
-        break_ties=False,
-        tol=1e-3,
-        max_iter=-1,
-        shrinking=True,
-        cache_size=200,
-        n_jobs=None,
-        verbose=False,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        kernel_grid: dict[Any, Any] | list[Any] | None = None,
+        degree: float = 3,
+        gamma: Literal["scale", "auto", "median"] | float = "scale",
+        coef0: float = 0.0,
+        kernel_params: dict[Any, Any] | None = None,
+        cv: Any = None,
+        scoring: str | Callable[..., Any] | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        fit_intercept: bool = True,
+        decision_function_shape: Literal["ovo", "ovr"] = "ovr",
+        break_ties: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.Cs = Cs
         self.kernel = kernel
         self.kernel_grid = kernel_grid
@@ -240,7 +273,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the parameters and fit the model.
 
         Parameters
@@ -460,6 +493,29 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    C_: float
+    kernel_: Any | None
+    best_params_: dict[Any, Any]
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[Any, Any]
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: float
+    primal_objective_: float
+    duality_gap_: float
+    kkt_violation_: float
+    margin_: float
+    n_iter_: int
+    converged_: bool
+    fit_status_: int
+    shape_fit_: tuple[Any, ...]
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **REGRESSION_PARAMETERS,
         **SEARCH_PARAMETERS,
@@ -468,26 +524,26 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        Cs=10,
+        Cs: ArrayLike = 10,
         *,
-        kernel="rbf",
-        kernel_grid=None,
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        kernel_params=None,
-        cv=None,
-        scoring=None,
-        epsilon=0.1,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        tol=1e-3,
-        max_iter=-1,
-        shrinking=True,
-        cache_size=200,
-        n_jobs=None,
-        verbose=False,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        kernel_grid: dict[Any, Any] | list[Any] | None = None,
+        degree: float = 3,
+        gamma: Literal["scale", "auto", "median"] | float = "scale",
+        coef0: float = 0.0,
+        kernel_params: dict[Any, Any] | None = None,
+        cv: Any = None,
+        scoring: str | Callable[..., Any] | None = None,
+        epsilon: float = 0.1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.Cs = Cs
         self.kernel = kernel
         self.kernel_grid = kernel_grid
@@ -508,7 +564,7 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the parameters and fit the model.
 
         Parameters

@@ -1,6 +1,9 @@
 """Hard margins: an infinite cost, as the limit that a finite one reaches."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +46,10 @@ class NotSeparableError(ValueError):
     [ 0.5 -1.   0.5]
     """
 
-    def __init__(self, distance, weights):
+    distance: Any
+    weights: Any
+
+    def __init__(self, distance: float, weights: np.ndarray) -> None:
         super().__init__(
             "C=inf requires classes that are separable by the kernel, but their convex "
             f"hulls come within {distance:.1e} of each other (the error's `weights` are the "
@@ -52,7 +58,7 @@ class NotSeparableError(ValueError):
         self.distance = distance
         self.weights = weights
 
-    def among(self, rows, n):
+    def among(self, rows: Any, n: Any) -> Any:
         """Return the same error for the samples ``rows`` of ``n``."""
         weights = np.zeros(n)
         weights[rows] = self.weights

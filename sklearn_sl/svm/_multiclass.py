@@ -1,6 +1,9 @@
 """The class-sensitive support vector machine: all classes in one problem."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,6 +20,11 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm._base import SupportVectorMixin, document
 from sklearn_sl.svm._dual_ascent import DualAscent, kernel_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 # The fewest steps of the default budget, and its passes.
 DEFAULT_STEPS, DEFAULT_PASSES = 10**7, 1000
@@ -156,6 +164,24 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
     True
     """
 
+    classes_: np.ndarray
+    dual_coef_: np.ndarray
+    class_weight_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    coef_: np.ndarray
+    shape_fit_: tuple[Any, ...]
+    kernel_: Any | None
+    dual_objective_: float
+    primal_objective_: float
+    duality_gap_: float
+    kkt_violation_: float
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "C": [Interval(Real, 0, None, closed="neither")],
         **KernelMachineMixin._kernel_constraints,
@@ -171,18 +197,18 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        kernel_params=None,
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        max_iter=-1,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        gamma: Literal["scale", "auto", "median"] | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        kernel_params: dict[Any, Any] | None = None,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: dict[Any, Any] | str | None = None,
+        max_iter: int = -1,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -195,7 +221,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         self.max_iter = max_iter
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -251,7 +277,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
                 ConvergenceWarning,
             )
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Return the score of each class.
 
         Parameters
@@ -283,7 +309,7 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
         errors = self._rounding * np.finfo(dtype).eps / np.finfo(np.float64).eps
         return np.where(scores >= top - errors, top, scores)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters

@@ -1,6 +1,9 @@
 """The solutions of a support vector classifier for many values of ``C``."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +17,11 @@ from sklearn_sl.svm._gram import gram_of, whole_matrix
 from sklearn_sl.svm._hinge_path import AT_BOUND, HingePath, hinge_path
 from sklearn_sl.svm._many import solve_in_turn
 from sklearn_sl.svm._problem import DualSolution, margin_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike
 
 DEFAULT_CS = np.logspace(-3, 3, 13)
 
@@ -98,7 +106,7 @@ class SVMPath:
         """The values of ``C`` between which the exact path is linear, intercept included."""
         return self._require_exact("breakpoints").breakpoints
 
-    def at(self, C):
+    def at(self, C: ArrayLike) -> tuple[Any, float | np.ndarray]:
         """Return the solution at any ``C`` between the least and the largest of ``Cs``.
 
         Parameters
@@ -126,25 +134,25 @@ class SVMPath:
 
 @document
 def svm_path(
-    X,
-    y,
-    Cs=None,
+    X: Any,
+    y: ArrayLike,
+    Cs: ArrayLike | None = None,
     *,
-    kernel="rbf",
-    degree=3,
-    gamma="scale",
-    coef0=0.0,
-    kernel_params=None,
-    sample_weight=None,
-    class_weight=None,
-    loss="hinge",
-    fit_intercept=True,
-    method="warm",
-    tol=1e-3,
-    max_iter=-1,
-    cache_size=200,
-    max_breakpoints=10_000,
-):
+    kernel: str | Any | Callable[..., Any] = "rbf",
+    degree: float = 3,
+    gamma: Literal["scale", "auto", "median"] | float = "scale",
+    coef0: float = 0.0,
+    kernel_params: dict[Any, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, Any] | str | None = None,
+    loss: Literal["hinge", "squared_hinge"] = "hinge",
+    fit_intercept: bool = True,
+    method: Literal["warm", "exact"] = "warm",
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    cache_size: float = 200,
+    max_breakpoints: int = 10_000,
+) -> Any:
     """Fit a support vector classifier of two classes for many values of ``C``.
 
     ``method="warm"`` solves for one ``C`` after the other, the least first. A solver that starts

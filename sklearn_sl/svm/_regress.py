@@ -1,6 +1,9 @@
 """Regression by support vector machines."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +19,11 @@ from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._problem import tube_problem
 from sklearn_sl.svm._solver import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 REGRESSION_PARAMETERS = {
     **PARAMETERS,
@@ -46,7 +54,7 @@ class RegressionMixin(SupportVectorMixin):
             setattr(self, name, float(getattr(self, name)[0]))
         self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the targets of samples.
 
         Parameters
@@ -64,7 +72,7 @@ class RegressionMixin(SupportVectorMixin):
         return self._kernel_times(X, slice(None), dual[0]) + self.intercept_
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray | SparseLike:
         """The weights of the features."""
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
@@ -188,26 +196,44 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: float
+    primal_objective_: float
+    duality_gap_: float
+    kkt_violation_: float
+    margin_: float
+    n_iter_: int
+    converged_: bool
+    fit_status_: int
+    kernel_: Any | None
+    shape_fit_: tuple[Any, ...]
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = REGRESSION_PARAMETERS
 
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size=200,
-        verbose=False,
-        max_iter=-1,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        kernel_params=None,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        degree: float = 3,
+        gamma: Literal["scale", "auto", "median"] | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        kernel_params: dict[Any, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -224,7 +250,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         self.kernel_params = kernel_params
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -252,7 +278,14 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         self._expand(X, kernel, used, solution)
         return self
 
-    def loo_error(self, X, y, sample_weight=None, *, method="exact"):
+    def loo_error(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        method: Literal["exact"] = "exact",
+    ) -> float:
         """Return the leave-one-out error: the mean absolute error at samples that are left out.
 
         The error is that of refits with the kernel of the fitted model, ``gamma=

@@ -1,11 +1,20 @@
 """What bandit learners promise: regrets by the number of rounds and arms."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sklearn_sl.theory._domain import positive, real, vector, whole
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def exp3_bound(n_rounds, n_arms, eta=None, anytime=False):
+
+def exp3_bound(
+    n_rounds: ArrayLike, n_arms: ArrayLike, eta: ArrayLike | None = None, anytime: bool = False
+) -> float | np.ndarray:
     """Return the largest expected regret of Exp3.
 
     For every sequence of losses in [0, 1] that was fixed before the first of ``m`` rounds, and
@@ -63,7 +72,14 @@ def exp3_bound(n_rounds, n_arms, eta=None, anytime=False):
     return np.sqrt((4 if anytime else 2) * m * n * np.log(n))
 
 
-def exp3ix_bound(n_rounds, n_arms, delta=0.05, eta=None, gamma=None, anytime=False):
+def exp3ix_bound(
+    n_rounds: ArrayLike,
+    n_arms: ArrayLike,
+    delta: ArrayLike = 0.05,
+    eta: ArrayLike | None = None,
+    gamma: ArrayLike | None = None,
+    anytime: bool = False,
+) -> float | np.ndarray:
     """Return a bound on the regret of Exp3-IX that holds with high probability.
 
     For every sequence of losses in [0, 1] that was fixed before the first of ``m`` rounds, the
@@ -145,7 +161,7 @@ def exp3ix_bound(n_rounds, n_arms, delta=0.05, eta=None, gamma=None, anytime=Fal
     return np.where(n > 1, bound, 0.0)[()]
 
 
-def ucb1_bound(n_rounds, gaps=None, n_arms=None):
+def ucb1_bound(n_rounds: int, gaps: ArrayLike | None = None, n_arms: int | None = None) -> float:
     """Return the largest expected regret of UCB1.
 
     The losses of each arm are independent draws from a distribution on [0, 1] of its own. Let
@@ -206,7 +222,7 @@ def ucb1_bound(n_rounds, gaps=None, n_arms=None):
     return float(2 * np.sqrt(8 * n_rounds * others * log) + each * others)
 
 
-def german_tank_estimate(serial):
+def german_tank_estimate(serial: ArrayLike) -> float | np.ndarray:
     """Return an unbiased estimate of how many tanks there are, from one serial number.
 
     Tanks are numbered 1 to ``n``, and one of them is seen, each with the same chance. Its number

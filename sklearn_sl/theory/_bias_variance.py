@@ -1,6 +1,9 @@
 """The bias-variance decomposition of the squared error."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -8,6 +11,11 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_sl.theory._domain import real
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -121,16 +129,16 @@ class BiasVariance:
 
 
 def bias_variance(
-    estimator,
-    draw,
-    X_test,
-    f,
+    estimator: Any,
+    draw: Callable[..., Any],
+    X_test: ArrayLike,
+    f: Callable[..., Any] | ArrayLike,
     *,
-    noise_variance=0.0,
-    n_repeats=100,
-    random_state=None,
-    n_jobs=None,
-):
+    noise_variance: ArrayLike = 0.0,
+    n_repeats: int = 100,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> Any:
     """Return the bias-variance decomposition of an estimator, by simulation.
 
     Clones of ``estimator`` are fitted to ``n_repeats`` independent training sets. What they predict

@@ -1,12 +1,17 @@
 """What boosting promises: the training error by rounds, and the test error by margins."""
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl.theory._domain import positive, vector, whole
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # By how much a margin may exceed one, for rounding errors.
 ROUNDING = 1e-9
@@ -46,7 +51,7 @@ class AdaBoostBound(NamedTuple):
     exponential: np.ndarray
 
 
-def adaboost_bound(errors, alphas=None):
+def adaboost_bound(errors: ArrayLike, alphas: ArrayLike | None = None) -> Any:
     """Return the bound on the training error of AdaBoost after each round.
 
     Let ``f = sum_t alpha_t h_t`` with ``h_t(x)`` in {-1, 1}, let ``eps_t`` be the error of ``h_t``
@@ -124,7 +129,13 @@ def _share_times_exp(share, exponent):
         return np.multiply(share, np.exp(exponent), out=np.zeros_like(share), where=share > 0)
 
 
-def margin_bound(margins, theta, vc_dimension, constant=1.0, sample_weight=None):
+def margin_bound(
+    margins: ArrayLike,
+    theta: ArrayLike,
+    vc_dimension: float,
+    constant: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the two terms of the margin theory of voting, added up.
 
     The margin of a sample is ``y_i f(x_i) / sum_t |alpha_t|``, between -1 and 1. With high
@@ -193,7 +204,7 @@ def margin_bound(margins, theta, vc_dimension, constant=1.0, sample_weight=None)
     return share + constant * np.sqrt(d / m) / theta
 
 
-def stump_vc_dimension(n_features):
+def stump_vc_dimension(n_features: ArrayLike) -> int | np.ndarray:
     """Return the VC dimension of decision stumps.
 
     Stumps ask one question, ``x_j <= z``, and answer 1 or -1 either way. A feature can set apart at

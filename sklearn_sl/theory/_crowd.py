@@ -1,11 +1,16 @@
 """Majority votes and resampling: why many classifiers err less than one."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special, stats
 
 from sklearn_sl.theory._domain import real, whole
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 
 class CrowdBound(NamedTuple):
@@ -35,7 +40,7 @@ class CrowdBound(NamedTuple):
     exponential: float
 
 
-def crowd_error(n_members, gamma):
+def crowd_error(n_members: ArrayLike, gamma: ArrayLike) -> float | np.ndarray:
     """Return the probability that the majority of independent classifiers is wrong.
 
     Of ``2T + 1`` classifiers each is right with probability ``1/2 + gamma``, independently. At most
@@ -79,7 +84,7 @@ def crowd_error(n_members, gamma):
     return stats.binom.cdf((n_members - 1) / 2, n_members, 0.5 + gamma)
 
 
-def crowd_bound(n_members, gamma):
+def crowd_bound(n_members: ArrayLike, gamma: ArrayLike) -> Any:
     """Return two upper bounds on :func:`crowd_error`.
 
     Chernoff's bound for the number of classifiers that are right, whose mean is
@@ -139,7 +144,7 @@ def _odd(n_members):
     return number
 
 
-def chernoff_lower_tail(mu, k):
+def chernoff_lower_tail(mu: ArrayLike, k: ArrayLike) -> float | np.ndarray:
     """Return Chernoff's bound on the probability that a sum is far below its mean.
 
     For a sum ``X`` of independent random variables with values in [0, 1] and with the mean
@@ -181,7 +186,7 @@ def chernoff_lower_tail(mu, k):
     return np.exp(-((mu - k) ** 2) / (2 * np.where(mu > 0, mu, 1.0)))
 
 
-def bootstrap_absence(n_samples, n_draws=None):
+def bootstrap_absence(n_samples: ArrayLike, n_draws: ArrayLike | None = None) -> float | np.ndarray:
     """Return the probability that a sample is absent from a bootstrap resample.
 
     Each of ``M`` draws with replacement misses a given one of ``m`` samples with probability

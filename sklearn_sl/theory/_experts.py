@@ -1,9 +1,16 @@
 """What prediction with expert advice promises: mistakes and regrets against the best experts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from sklearn_sl.theory._domain import log_count, positive, real, vector, whole
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # The largest learning rates for which the weighted mean of the advice, and Vovk's prediction,
 # lose no more than the mixture of all experts does.
@@ -14,7 +21,12 @@ RATES = {
 }
 
 
-def weighted_majority_bound(best_mistakes, n_experts, beta=1 / np.e, randomized=False):
+def weighted_majority_bound(
+    best_mistakes: ArrayLike,
+    n_experts: ArrayLike,
+    beta: ArrayLike = 1 / np.e,
+    randomized: bool = False,
+) -> float | np.ndarray:
     """Return the largest number of mistakes of the weighted majority of experts.
 
     Weights begin at one, and those of experts that are wrong are multiplied by ``beta``. The answer
@@ -82,7 +94,13 @@ def absolute_constant(eta):
     return 0.5 / log_fall(-np.expm1(-eta))
 
 
-def weighted_average_bound(n_experts, loss="square", prediction="average", eta=None, prior=None):
+def weighted_average_bound(
+    n_experts: ArrayLike,
+    loss: Literal["square", "entropic", "hellinger"] = "square",
+    prediction: Literal["average", "vovk"] = "average",
+    eta: float | None = None,
+    prior: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the largest regret of the weighted average of experts.
 
     Weights begin with ``w_1``, which sum to one, and are multiplied by ``exp(-eta L)`` where ``L``
@@ -171,7 +189,13 @@ def weighted_average_bound(n_experts, loss="square", prediction="average", eta=N
         return -np.log(prior) / eta
 
 
-def hedge_bound(n_trials, n_experts, eta=None, scale=1.0, squares=None):
+def hedge_bound(
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    eta: ArrayLike | str | None = None,
+    scale: ArrayLike = 1.0,
+    squares: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the largest regret of Hedge.
 
     Hedge spreads its stakes over ``n`` experts by weights ``v``, and suffers ``v.l`` for losses
@@ -258,7 +282,12 @@ def _doubling_bound(m, n):
     return np.sqrt(2 * np.log(n)) * (whole_ones + part)
 
 
-def adahedge_bound(n_trials, n_experts, best_loss=None, scale=1.0):
+def adahedge_bound(
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    best_loss: ArrayLike | None = None,
+    scale: ArrayLike = 1.0,
+) -> float | np.ndarray:
     """Return the largest regret of AdaHedge.
 
     AdaHedge is Hedge whose learning rate is ``ln(n)`` divided by the sum ``Delta`` of all
@@ -315,7 +344,14 @@ def adahedge_bound(n_trials, n_experts, best_loss=None, scale=1.0):
     return 2 * np.sqrt(spread) + scale * (16 / 3 * np.log(n) + 2)
 
 
-def fixed_share_bound(n_trials, n_experts, n_shifts, alpha=None, c=1.0, simple=False):
+def fixed_share_bound(
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    n_shifts: ArrayLike,
+    alpha: ArrayLike | None = None,
+    c: ArrayLike = 1.0,
+    simple: bool = False,
+) -> float | np.ndarray:
     """Return the largest regret of fixed share against sequences of experts that shift.
 
     Fixed share multiplies weights by ``exp(-L / c)``; then each expert keeps ``1 - alpha`` of its
@@ -399,7 +435,13 @@ def _shift_sizes(n_trials, n_experts, n_shifts):
     return T, n, k
 
 
-def variable_share_bound(best_loss, n_experts, n_shifts, alpha, c=1.0):
+def variable_share_bound(
+    best_loss: ArrayLike,
+    n_experts: ArrayLike,
+    n_shifts: ArrayLike,
+    alpha: ArrayLike,
+    c: ArrayLike = 1.0,
+) -> float | np.ndarray:
     """Return the largest loss of variable share, by the loss of a sequence of experts that shifts.
 
     Variable share is fixed share in which an expert with the loss ``L`` keeps ``(1 - alpha)^L`` of

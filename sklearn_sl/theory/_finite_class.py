@@ -1,6 +1,9 @@
 """What learners of finite classes promise, and how large some classes are."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import digamma
@@ -8,8 +11,11 @@ from scipy.special import digamma
 from sklearn_sl.theory._domain import log2_count, log_count, real, whole
 from sklearn_sl.theory._experts import log_fall
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def halving_bound(n_hypotheses, n_restarts=0):
+
+def halving_bound(n_hypotheses: ArrayLike, n_restarts: ArrayLike = 0) -> float | np.ndarray:
     """Return the largest number of mistakes of the halving algorithm.
 
     On each mistake at least half of the hypotheses that voted are wrong, also with more than two
@@ -59,7 +65,9 @@ def halving_bound(n_hypotheses, n_restarts=0):
     return (whole("n_restarts", n_restarts, low=0) + 1) * (bits + 1) - 1
 
 
-def consistent_bound(n_hypotheses, n_restarts=0, random_order=False):
+def consistent_bound(
+    n_hypotheses: ArrayLike, n_restarts: ArrayLike = 0, random_order: bool = False
+) -> float | np.ndarray:
     """Return the largest number of mistakes of the consistent learner.
 
     It answers as the first hypothesis that has made no mistake. Each mistake removes that one, so
@@ -121,7 +129,7 @@ def _harmonic(name, n):
     return digamma(whole(name, n, low=1) + 1) + np.euler_gamma
 
 
-def grid_threshold_bound(n_steps, n_restarts=0):
+def grid_threshold_bound(n_steps: ArrayLike, n_restarts: ArrayLike = 0) -> float | np.ndarray:
     """Return the largest number of mistakes of halving on the thresholds of a grid.
 
     On the ``n + 1`` points ``0, 1/n, ..., 1`` there are ``n + 2`` different thresholds: below all
@@ -158,7 +166,7 @@ def grid_threshold_bound(n_steps, n_restarts=0):
     return halving_bound(whole("n_steps", n_steps, low=1) + 2, n_restarts)
 
 
-def greedy_set_cover_bound(n_elements):
+def greedy_set_cover_bound(n_elements: ArrayLike) -> float | np.ndarray:
     """Return how many times larger than necessary a greedy set cover can be.
 
     The greedy algorithm takes the set with the most elements that are not covered yet, time after
@@ -194,7 +202,9 @@ def greedy_set_cover_bound(n_elements):
     return _harmonic("n_elements", n_elements)
 
 
-def count_disjunctions(n_variables, n_literals=None, monotone=False):
+def count_disjunctions(
+    n_variables: int, n_literals: int | None = None, monotone: bool = False
+) -> int:
     """Return how many disjunctions of boolean variables there are.
 
     A literal is a variable or its negation; a disjunction has no literal twice and no variable
@@ -234,7 +244,12 @@ def count_disjunctions(n_variables, n_literals=None, monotone=False):
     return math.comb(n, k) * signs**k
 
 
-def disjunction_majority_bound(n_variables, n_literals, best_mistakes=0, beta=1 / np.e):
+def disjunction_majority_bound(
+    n_variables: ArrayLike,
+    n_literals: ArrayLike,
+    best_mistakes: ArrayLike = 0,
+    beta: ArrayLike = 1 / np.e,
+) -> float | np.ndarray:
     """Return the largest number of mistakes of weighted majority over disjunctions.
 
     The experts are the ``binomial(n, k) <= (n e / k)^k`` monotone disjunctions of ``k`` out of
@@ -288,7 +303,7 @@ def disjunction_majority_bound(n_variables, n_literals, best_mistakes=0, beta=1 
     return (best * np.log(1 / beta) + k * np.log(n * np.e / k)) / log_fall(1 - beta)
 
 
-def conjunction_bound(n_variables):
+def conjunction_bound(n_variables: ArrayLike) -> float | np.ndarray:
     """Return the largest number of mistakes of learning a conjunction by elimination.
 
     The learner begins with all ``2 n`` literals, which are never true together, and removes those

@@ -1,13 +1,20 @@
 """How many labels of a graph are predicted wrongly, and what cliques do to resistances."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sklearn_sl.theory._domain import positive, real, whole
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def graph_cover_bound(n_sets, resistance, seminorm, p=2.0):
+
+def graph_cover_bound(
+    n_sets: ArrayLike, resistance: ArrayLike, seminorm: ArrayLike, p: ArrayLike = 2.0
+) -> float | np.ndarray:
     """Return the largest number of mistakes of minimum p-seminorm interpolation on a graph.
 
     The learner is asked for labels -1 and 1 of vertices, one by one, and predicts by the function
@@ -64,7 +71,9 @@ def graph_cover_bound(n_sets, resistance, seminorm, p=2.0):
     return n_sets + (rho * seminorm) ** (2 / p) / (p - 1)
 
 
-def wide_diameter_resistance(width, diameter, p=2.0):
+def wide_diameter_resistance(
+    width: ArrayLike, diameter: ArrayLike, p: ArrayLike = 2.0
+) -> float | np.ndarray:
     """Return the largest p-resistance between vertices that many disjoint short paths join.
 
     ``k`` paths that share no edge, each of at most ``D`` edges of weight at least one, have the
@@ -132,7 +141,9 @@ class WideDiameterBound(NamedTuple):
     p: np.ndarray
 
 
-def wide_diameter_bound(n_sets, width, diameter, cut):
+def wide_diameter_bound(
+    n_sets: ArrayLike, width: ArrayLike, diameter: ArrayLike, cut: ArrayLike
+) -> Any:
     """Return the mistakes of p-seminorm interpolation with the best ``p``, and that ``p``.
 
     Vertices are covered by ``N`` sets; between any two of a set there are ``k`` paths without a
@@ -194,7 +205,7 @@ def wide_diameter_bound(n_sets, width, diameter, cut):
     return WideDiameterBound(mistakes[()], (c / (c - 1))[()])
 
 
-def clique_chain_bound(n_cliques, size, cut):
+def clique_chain_bound(n_cliques: ArrayLike, size: ArrayLike, cut: ArrayLike) -> float | np.ndarray:
     """Return the largest number of mistakes on cliques, each of which has one label.
 
     Of ``c`` cliques of ``m`` vertices each, between which ``l`` edges join vertices of different
@@ -237,7 +248,7 @@ def clique_chain_bound(n_cliques, size, cut):
     return n_cliques + 8 * whole("cut", cut, low=0) / (size - 1)
 
 
-def clique_resistance_bound(size, resistance=1.0):
+def clique_resistance_bound(size: ArrayLike, resistance: ArrayLike = 1.0) -> float | np.ndarray:
     """Return the largest effective resistance between two vertices of a clique.
 
     If no edge of a clique of ``m`` vertices has a resistance, one over its weight, above ``d``, it
@@ -296,7 +307,7 @@ class CliqueValues(NamedTuple):
     bridge: np.ndarray
 
 
-def harmonic_clique_values(size):
+def harmonic_clique_values(size: ArrayLike) -> Any:
     """Return the interpolant of least energy on two cliques that one edge joins.
 
     Two cliques of ``m`` vertices have one edge between them. One vertex of the first clique has the

@@ -1,12 +1,19 @@
 """What kernel online learners promise: mistakes on formulas, regrets of random predictions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sklearn_sl.theory._domain import real, whole
 from sklearn_sl.theory._online_gradient import ogd_bound, ogd_horizon_bound
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def dnf_perceptron_bound(n_terms, n_variables):
+
+def dnf_perceptron_bound(n_terms: ArrayLike, n_variables: ArrayLike) -> float | np.ndarray:
     """Return the most mistakes of the perceptron with the ANOVA kernel on a DNF formula.
 
     The features of ``K(x, t) = prod_i (1 + x_i t_i)`` are all ``2^n`` monomials of the ``n``
@@ -49,7 +56,9 @@ def dnf_perceptron_bound(n_terms, n_variables):
         return (4 * n_terms + 1) * np.exp2(n_variables)
 
 
-def kernel_ogd_bound(norm, radius, n_trials, eta=None):
+def kernel_ogd_bound(
+    norm: ArrayLike, radius: ArrayLike, n_trials: ArrayLike, eta: ArrayLike | None = None
+) -> float | np.ndarray:
     """Return the bound on the regret of online gradient descent with random predictions.
 
     The learner steps down the hinge loss in the space of a kernel with ``K(x, x) <= X^2``, and

@@ -1,12 +1,21 @@
 """What matrix exponentiated gradients promise, and how complex a matrix is for them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import linalg
 
 from sklearn_sl.theory._domain import positive, real, whole
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def matrix_completion_bound(n_trials, dimension, margin, size):
+
+def matrix_completion_bound(
+    n_trials: ArrayLike, dimension: ArrayLike, margin: ArrayLike, size: ArrayLike
+) -> float | np.ndarray:
     """Return the regret of online matrix completion with side information.
 
     The learner predicts entries of an ``m`` by ``n`` sign matrix, one in each trial, at random with
@@ -60,7 +69,14 @@ def matrix_completion_bound(n_trials, dimension, margin, size):
     return 4 * np.sqrt(2 * capacity * whole("n_trials", n_trials, low=0))
 
 
-def matrix_completion_loss_bound(n_errors, n_updates, dimension, margin, size, eta):
+def matrix_completion_loss_bound(
+    n_errors: ArrayLike,
+    n_updates: ArrayLike,
+    dimension: ArrayLike,
+    margin: ArrayLike,
+    size: ArrayLike,
+    eta: ArrayLike,
+) -> float | np.ndarray:
     """Return the largest expected number of mistakes of online matrix completion with any step.
 
     With the relative entropy of a matrix ``U`` to the weights as a potential, which is at most
@@ -122,7 +138,9 @@ def matrix_completion_loss_bound(n_errors, n_updates, dimension, margin, size, e
     return (n_errors + drift / (2 * margin)) / (1 - eta / 2)
 
 
-def matrix_completion_mistakes(dimension, margin, size, eta=None):
+def matrix_completion_mistakes(
+    dimension: ArrayLike, margin: ArrayLike, size: ArrayLike, eta: ArrayLike | None = None
+) -> float | np.ndarray:
     """Return the largest number of mistakes of conservative online matrix completion.
 
     The learner changes its weights in the trials in which it is wrong. A matrix agrees with all
@@ -186,8 +204,13 @@ def _capacity(dimension, margin, size):
 
 
 def quasi_dimension(
-    row_clusters, col_clusters, row_matrix=None, col_matrix=None, *, laplacian=False
-):
+    row_clusters: ArrayLike,
+    col_clusters: ArrayLike,
+    row_matrix: ArrayLike | None = None,
+    col_matrix: ArrayLike | None = None,
+    *,
+    laplacian: bool = False,
+) -> float:
     """Return a bound on the quasi-dimension of a biclustered matrix, given side information.
 
     Entries of the matrix ``U`` depend on the clusters of their row and their column alone. Side
@@ -264,7 +287,12 @@ def quasi_dimension(
     )
 
 
-def factor_dimension(P, Q, row_matrix=None, col_matrix=None):
+def factor_dimension(
+    P: ArrayLike,
+    Q: ArrayLike,
+    row_matrix: ArrayLike | None = None,
+    col_matrix: ArrayLike | None = None,
+) -> float:
     """Return ``tr(P'MP) R_M + tr(Q'NQ) R_N``, of which the quasi-dimension is the least value.
 
     With the hypotheses of a switching sequence as the columns of a sign matrix ``H``, ``P = H /
@@ -366,7 +394,7 @@ def _graph_dimension(clusters, matrix):
     return 2 * np.trace(clusters.T @ matrix @ clusters) * radius + 2 * clusters.shape[1]
 
 
-def max_norm_bound(U):
+def max_norm_bound(U: ArrayLike) -> float:
     """Return an upper bound on the max norm of a sign matrix.
 
     The max norm is the least product of the largest norms of the rows of ``P`` and of ``Q`` among
@@ -416,7 +444,7 @@ def _tells_kinds(U):
     return bool(np.all(kinds.sum(axis=0) <= 1))
 
 
-def path_tree_norm_bound(n_switches, n_leaves):
+def path_tree_norm_bound(n_switches: ArrayLike, n_leaves: ArrayLike) -> float | np.ndarray:
     """Return a bound on the norm of a function of time that rarely changes.
 
     For a function ``f`` on ``T`` leaves with the values 0 and 1 and ``k`` changes, and the
@@ -457,7 +485,9 @@ def _height(n_leaves):
     return np.ceil(np.log2(whole("n_leaves", n_leaves, low=2)))
 
 
-def multitask_kernel_complexity(squared_norms, n_trials, n_switches=0, n_tasks=1):
+def multitask_kernel_complexity(
+    squared_norms: ArrayLike, n_trials: int, n_switches: int = 0, n_tasks: int = 1
+) -> float:
     """Return how complex a switching sequence of hypotheses of a kernel is.
 
     In each of ``s`` tasks the hypothesis changes now and then, ``k`` times in all, among ``m``
@@ -507,7 +537,7 @@ def multitask_kernel_complexity(squared_norms, n_trials, n_switches=0, n_tasks=1
     return float(norms.sum() + steps + 2 * n_modes**2)
 
 
-def multitask_kernel_bound(n_trials, complexity):
+def multitask_kernel_bound(n_trials: ArrayLike, complexity: ArrayLike) -> float | np.ndarray:
     """Return the regret of online learning of switching tasks with a kernel.
 
     The expected number of mistakes in ``T`` trials exceeds that of a switching sequence of

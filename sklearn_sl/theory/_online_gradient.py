@@ -1,12 +1,19 @@
 """What online gradient descent and passive-aggressive learners promise: regrets and losses."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sklearn_sl.theory._domain import positive, real, whole
 from sklearn_sl.theory._perceptron import least_bound
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def ogd_bound(norm, eta, squared_gradients):
+
+def ogd_bound(norm: ArrayLike, eta: ArrayLike, squared_gradients: ArrayLike) -> float | np.ndarray:
     """Return the bound on the regret of online gradient descent with a fixed rate.
 
     The learner begins with zero weights, and steps from ``w_t`` to ``w_t - eta g_t``, where ``g_t``
@@ -54,7 +61,9 @@ def ogd_bound(norm, eta, squared_gradients):
     return real("norm", norm, low=0) ** 2 / (2 * eta) + eta * squares / 2
 
 
-def ogd_horizon_bound(norm, gradient_norm, n_trials):
+def ogd_horizon_bound(
+    norm: ArrayLike, gradient_norm: ArrayLike, n_trials: ArrayLike
+) -> float | np.ndarray:
     """Return the bound on the regret of online gradient descent that knows the number of trials.
 
     With ``||u|| <= U``, gradients of norms up to ``G`` and ``m`` trials, :func:`ogd_bound` is least
@@ -97,7 +106,9 @@ def ogd_horizon_bound(norm, gradient_norm, n_trials):
     return norm * gradient * np.sqrt(whole("n_trials", n_trials, low=0))
 
 
-def ogd_anytime_bound(radius, squared_gradients, distance=None):
+def ogd_anytime_bound(
+    radius: ArrayLike, squared_gradients: ArrayLike, distance: ArrayLike | None = None
+) -> float | np.ndarray:
     """Return the bound on the regret of online gradient descent with a falling rate.
 
     The rate of trial ``t`` is ``sqrt(2) U / sqrt(S_t)``, with the sum ``S_t`` of the squared norms
@@ -146,7 +157,9 @@ def ogd_anytime_bound(radius, squared_gradients, distance=None):
     return (far**2 / (2 * np.sqrt(2) * radius) + np.sqrt(2) * radius) * root
 
 
-def passive_aggressive_bound(radius, norm, hinge_loss=0.0, C=1.0):
+def passive_aggressive_bound(
+    radius: ArrayLike, norm: ArrayLike, hinge_loss: ArrayLike = 0.0, C: ArrayLike = 1.0
+) -> float | np.ndarray:
     """Return the largest number of mistakes of the passive-aggressive learner with linear slack.
 
     The learner (PA-I) steps along ``y_t x_t`` by ``min(C, loss_t / ||x_t||^2)``, where ``loss_t``
@@ -197,7 +210,13 @@ def linear_slack(radius, norm, loss, C):
     return np.maximum(radius**2, 1 / C) * (norm**2 + 2 * C * loss)
 
 
-def passive_aggressive_loss_bound(radius, norm, squared_loss=0.0, C=np.inf, least_norm=None):
+def passive_aggressive_loss_bound(
+    radius: ArrayLike,
+    norm: ArrayLike,
+    squared_loss: ArrayLike = 0.0,
+    C: float = np.inf,
+    least_norm: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the bound on the squared losses of the other passive-aggressive learners.
 
     With the hinge losses, or the insensitive losses of a regression, ``loss_t`` of the learner and
@@ -272,8 +291,15 @@ def squared_slack(radius, norm, loss, C):
 
 
 def best_passive_aggressive_bound(
-    margins, radius, norm, *, C=1.0, squared=False, least_norm=None, repeats=1
-):
+    margins: ArrayLike,
+    radius: float,
+    norm: float,
+    *,
+    C: float = 1.0,
+    squared: bool = False,
+    least_norm: float | None = None,
+    repeats: int = 1,
+) -> tuple[float, float]:
     """Return the least bound on mistakes among the multiples ``c u`` of a vector, and ``c``.
 
     Parameters

@@ -1,12 +1,21 @@
 """What linear online learners promise: mistakes by margins and hinge losses."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from sklearn_sl.theory._domain import real, vector
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def perceptron_bound(radius, norm, hinge_loss=0.0):
+
+def perceptron_bound(
+    radius: ArrayLike, norm: ArrayLike, hinge_loss: ArrayLike = 0.0
+) -> float | np.ndarray:
     """Return the largest number of mistakes of the perceptron.
 
     On each mistake the perceptron adds ``y_t x_t`` to its weights, with ``||x_t|| <= R`` on the
@@ -64,7 +73,9 @@ def most_mistakes(product, loss):
     return ((product + np.sqrt(product * product + 4 * loss)) / 2) ** 2
 
 
-def best_perceptron_bound(margins, radius, norm, repeats=1):
+def best_perceptron_bound(
+    margins: ArrayLike, radius: float, norm: float, repeats: int = 1
+) -> tuple[float, float]:
     """Return the least bound on mistakes among the multiples ``c u`` of a vector, and ``c``.
 
     Parameters

@@ -1,12 +1,24 @@
 """What learners promise that track experts who return: regrets by switches and modes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 from scipy.special import gammaln, xlogy
 
 from sklearn_sl.theory._domain import positive, real, whole
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
-def switching_class_size(n_trials, n_experts, n_switches, n_modes=None):
+
+def switching_class_size(
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    n_switches: ArrayLike,
+    n_modes: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the logarithm of the number of sequences of experts with few switches.
 
     A sequence has one of ``n`` experts for each of ``T`` trials. It switches ``k`` times, and there
@@ -71,8 +83,15 @@ def switching_class_size(n_trials, n_experts, n_switches, n_modes=None):
 
 
 def past_posteriors_bound(
-    n_trials, n_experts, n_shifts, n_modes, alpha=None, past="decaying", decay=1.0, c=1.0
-):
+    n_trials: int,
+    n_experts: int,
+    n_shifts: int,
+    n_modes: int,
+    alpha: float | None = None,
+    past: Literal["decaying", "uniform", "start"] = "decaying",
+    decay: float = 1.0,
+    c: float = 1.0,
+) -> float:
     """Return the largest regret of mixing past posteriors, against sequences that return.
 
     The weights of a trial are ``1 - alpha`` times those after the last trial, and ``alpha`` times a
@@ -180,8 +199,15 @@ def multitask_rates(n_trials, n_tasks, n_modes, n_switches):
 
 
 def multitask_complexity(
-    n_trials, n_experts, n_tasks, n_modes, n_switches, mu=None, theta=None, phi=None
-):
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    n_tasks: ArrayLike,
+    n_modes: ArrayLike,
+    n_switches: ArrayLike,
+    mu: ArrayLike | None = None,
+    theta: ArrayLike | None = None,
+    phi: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the complexity of tasks that switch between few experts.
 
     There are ``s`` tasks with ``T`` trials in all. In each trial of a task an expert is in charge,
@@ -264,8 +290,16 @@ def multitask_complexity(
 
 
 def multitask_bound(
-    n_trials, n_experts, n_tasks, n_modes, n_switches, eta=None, mu=None, theta=None, phi=None
-):
+    n_trials: ArrayLike,
+    n_experts: ArrayLike,
+    n_tasks: ArrayLike,
+    n_modes: ArrayLike,
+    n_switches: ArrayLike,
+    eta: ArrayLike | None = None,
+    mu: ArrayLike | None = None,
+    theta: ArrayLike | None = None,
+    phi: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Return the largest expected regret of Markov circadian specialists.
 
     The learner draws its expert in each of ``T`` trials. The expected number of its mistakes

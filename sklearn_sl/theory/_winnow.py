@@ -1,10 +1,15 @@
 """What multiplicative learners and the ellipsoid promise: mistakes and regrets."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sklearn_sl.theory._domain import positive, real, whole
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 
 class WinnowBound(NamedTuple):
@@ -38,7 +43,9 @@ class WinnowBound(NamedTuple):
     mistakes: np.ndarray
 
 
-def winnow_bound(k, n, alpha=2.0, threshold=None):
+def winnow_bound(
+    k: ArrayLike, n: ArrayLike, alpha: float = 2.0, threshold: ArrayLike | None = None
+) -> Any:
     """Return the largest numbers of mistakes of Winnow on a disjunction.
 
     Winnow begins with ``n`` weights of one, says yes if ``w.x >= theta``, and on a mistake
@@ -100,7 +107,13 @@ def winnow_bound(k, n, alpha=2.0, threshold=None):
     return WinnowBound(promotions, demotions, promotions + demotions)
 
 
-def balanced_winnow_bound(margin, radius, n, alpha=2.0, hinge_loss=0.0):
+def balanced_winnow_bound(
+    margin: ArrayLike,
+    radius: ArrayLike,
+    n: ArrayLike,
+    alpha: ArrayLike = 2.0,
+    hinge_loss: ArrayLike = 0.0,
+) -> float | np.ndarray:
     """Return the largest number of mistakes of the balanced Winnow.
 
     With ``z`` the sum of ``y_t x_t`` over the mistakes so far, the weights are ``w+_i = alpha^z_i``
@@ -187,7 +200,7 @@ def log_cosh(a):
     return np.where(a < 1, small, a + np.log1p(np.exp(-2 * a)) - np.log(2))[()]
 
 
-def disjunction_perceptron_bound(k, n):
+def disjunction_perceptron_bound(k: ArrayLike, n: ArrayLike) -> float | np.ndarray:
     """Return the largest number of mistakes of the perceptron on a disjunction.
 
     With an intercept, ``||(x, 1)||^2 <= n + 1``, and the weights 2 on the ``k`` attributes, 0 on
@@ -221,7 +234,9 @@ def disjunction_perceptron_bound(k, n):
     return (4 * whole("k", k, low=0) + 1) * (whole("n", n, low=1) + 1)
 
 
-def exponentiated_gradient_bound(n, radius, eta, squared_gradients):
+def exponentiated_gradient_bound(
+    n: ArrayLike, radius: ArrayLike, eta: ArrayLike, squared_gradients: ArrayLike
+) -> float | np.ndarray:
     """Return the largest regret of the exponentiated gradient with a constant learning rate.
 
     The weights ``w_t`` are ``U p_t`` with ``p_{t,i}`` proportional to
@@ -285,7 +300,7 @@ def exponentiated_gradient_bound(n, radius, eta, squared_gradients):
     return radius * (np.log(n) / eta + eta * squares / 2)
 
 
-def ellipsoid_bound(d, n):
+def ellipsoid_bound(d: ArrayLike, n: ArrayLike) -> float | np.ndarray:
     """Return the largest number of mistakes of the ellipsoid on a grid.
 
     Let the weights ``w`` that are sought and all samples have entries in
@@ -360,7 +375,7 @@ class VolumeRatio(NamedTuple):
     bound: np.ndarray
 
 
-def ellipsoid_volume_ratio(d):
+def ellipsoid_volume_ratio(d: ArrayLike) -> Any:
     """Return by what the volume of the ellipsoid shrinks in a mistake.
 
     The least ellipsoid around one half of an ellipsoid has an axis that is shorter by the factor

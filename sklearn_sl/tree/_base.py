@@ -1,6 +1,9 @@
 """What can be asked of the trees of the package: predictions, pruning, export."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,6 +15,9 @@ from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_t
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path
 from sklearn_sl.tree._training_set import categories_of, read_samples
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
 
 
 @inserted
@@ -53,7 +59,7 @@ class TreeMixin:
 
     # ------------------------------------------------------------ what a fitted tree tells
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """Return the depth of the tree.
 
         Returns
@@ -64,7 +70,7 @@ class TreeMixin:
         check_is_fitted(self)
         return self.tree_.max_depth
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """Return the number of leaves.
 
         Returns
@@ -76,18 +82,18 @@ class TreeMixin:
         return self.tree_.n_leaves
 
     @property
-    def categories_(self):
+    def categories_(self) -> list[Any] | None:
         """The categories of each feature, in the order of their codes; None for a number."""
         return categories_of(self)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """By how much the splits of each feature reduce the impurity, as shares of one."""
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
 
     @property
-    def surrogate_importances_(self):
+    def surrogate_importances_(self) -> np.ndarray:
         """The improvements by each feature, those as a surrogate in parts, as shares of one."""
         check_is_fitted(self)
         if not self.surrogates:
@@ -97,7 +103,7 @@ class TreeMixin:
         return self.tree_.surrogate_importances()
 
     @property
-    def ccp_path_(self):
+    def ccp_path_(self) -> Any:
         """The subtrees of weakest-link pruning: ``alphas``, ``n_leaves`` and ``risks``."""
         check_is_fitted(self)
         return pruning_path(self._whole_tree)
@@ -107,7 +113,7 @@ class TreeMixin:
         """The tree that pruning begins with."""
         return self.tree_
 
-    def apply(self, X, check_input=True):
+    def apply(self, X: MatrixLike, check_input: bool = True) -> np.ndarray:
         """Return the leaf that each sample ends in.
 
         Parameters
@@ -124,7 +130,7 @@ class TreeMixin:
         check_is_fitted(self)
         return self.tree_.apply(self._query(X, check_input), effective_n_jobs(self.n_jobs))
 
-    def decision_path(self, X, check_input=True):
+    def decision_path(self, X: MatrixLike, check_input: bool = True) -> SparseLike:
         """Return the nodes that each sample passes.
 
         Parameters
@@ -148,7 +154,7 @@ class TreeMixin:
         validate_data(self, X, reset=False, skip_check_array=True)  # counts the features
         return np.ascontiguousarray(X, dtype=np.float64)
 
-    def predict(self, X, check_input=True):
+    def predict(self, X: MatrixLike, check_input: bool = True) -> Any:
         """Predict the targets of samples.
 
         Parameters
@@ -168,7 +174,7 @@ class TreeMixin:
 
     # ------------------------------------------------------------ pruning
 
-    def prune(self, alpha=None, *, n_leaves=None):
+    def prune(self, alpha: float | None = None, *, n_leaves: int | None = None) -> Any:
         """Return the tree pruned back, without growing it again.
 
         Parameters
@@ -210,7 +216,7 @@ class TreeMixin:
         path = self.ccp_path_
         return float(path.alphas[np.flatnonzero(path.n_leaves <= n_leaves)[0]])
 
-    def predict_path(self, X, alphas=None):
+    def predict_path(self, X: MatrixLike, alphas: ArrayLike | None = None) -> Any:
         """Predict with the trees pruned at several ``alphas``, by one descent.
 
         Parameters
@@ -234,7 +240,9 @@ class TreeMixin:
         predictions = self._answers(self._whole_tree).take(nodes, axis=0)
         return predictions[np.argsort(order, kind="stable")]
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Grow a tree and return the path of its pruning, as scikit-learn does.
 
         A fitted tree has the path in ``ccp_path_``.
@@ -261,7 +269,7 @@ class TreeMixin:
 
     # ------------------------------------------------------------ export
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> Self:
         """Return a tree of scikit-learn that predicts the same.
 
         scikit-learn rounds samples to float32 before it compares them with the thresholds, which

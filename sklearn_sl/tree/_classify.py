@@ -1,6 +1,9 @@
 """Classification trees."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,6 +19,9 @@ from sklearn_sl.tree._growing import fit_alone
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._training_set import read_classification
 from sklearn_sl.tree._tree import node_labels
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 
 @inserted
@@ -62,7 +68,7 @@ class ClassificationTreeMixin(TreeMixin):
         ]
         return labels[0] if tree.n_outputs == 1 else np.stack(labels, axis=1)
 
-    def predict_proba(self, X, check_input=True):
+    def predict_proba(self, X: MatrixLike, check_input: bool = True) -> np.ndarray:
         """Return the shares of the classes in the leaves of samples.
 
         Parameters
@@ -83,7 +89,7 @@ class ClassificationTreeMixin(TreeMixin):
             return shares[:, 0]
         return [shares[:, output, :n] for output, n in enumerate(self.n_classes_)]
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the logarithms of the shares of the classes.
 
         Parameters
@@ -99,7 +105,7 @@ class ClassificationTreeMixin(TreeMixin):
         with np.errstate(divide="ignore"):
             return np.log(proba) if self.n_outputs_ == 1 else [np.log(part) for part in proba]
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> Self:
         """Return a tree of scikit-learn that predicts the same.
 
         scikit-learn rounds samples to float32 before it compares them with the thresholds, which
@@ -218,6 +224,15 @@ class DecisionTreeClassifier(
     (3, 0.96)
     """
 
+    classes_: np.ndarray
+    n_classes_: int | np.ndarray
+    tree_: Any
+    max_features_: int
+    n_outputs_: int
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # Not something to be passed around in a pipeline.
     __metadata_request__fit = {"check_input": metadata_routing.UNUSED}
 
@@ -230,27 +245,27 @@ class DecisionTreeClassifier(
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        risk="impurity",
-        categorical_features="from_dtype",
-        surrogates=0,
-        competitors=0,
-        priors=None,
-        cost_matrix=None,
-        n_jobs=None,
-    ):
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: dict[Any, Any] | list[Any] | str | None = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        risk: Literal["impurity", "misclassification"] = "impurity",
+        categorical_features: ArrayLike | str = "from_dtype",
+        surrogates: int = 0,
+        competitors: int = 0,
+        priors: dict[Any, Any] | ArrayLike | None = None,
+        cost_matrix: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -273,7 +288,13 @@ class DecisionTreeClassifier(
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, check_input=True):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        check_input: bool = True,
+    ) -> Self:
         """Grow the tree.
 
         Parameters

@@ -1,5 +1,9 @@
 """Trees whose size is chosen by cross-validation over the whole pruning path."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn import tree as peer
@@ -24,6 +28,11 @@ from sklearn_sl.tree._path import pruning_path, sum_over_leaves
 from sklearn_sl.tree._regress import RegressionTreeMixin
 from sklearn_sl.tree._training_set import read_classification, read_regression
 from sklearn_sl.tree._tree import training_losses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Numbers of a table of samples and subtrees that are in memory at once.
 TABLE = 2**20
@@ -77,7 +86,7 @@ class PruningSearchMixin:
     def _whole_tree(self):
         return self.full_tree_
 
-    def prune(self, alpha=None, *, n_leaves=None):
+    def prune(self, alpha: float | None = None, *, n_leaves: int | None = None) -> Any:
         """Return the tree pruned otherwise than cross-validation says, without another fit.
 
         Parameters
@@ -359,6 +368,20 @@ class DecisionTreeClassifierCV(
     4
     """
 
+    alpha_: float
+    best_score_: float
+    cp_table_: Any
+    cv_scores_: np.ndarray
+    full_tree_: Any
+    classes_: np.ndarray
+    n_classes_: int | np.ndarray
+    tree_: Any
+    max_features_: int
+    n_outputs_: int
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,
         **PruningSearchMixin._parameter_constraints,
@@ -367,28 +390,28 @@ class DecisionTreeClassifierCV(
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        risk="impurity",
-        cv=None,
-        rule="min",
-        scoring=None,
-        categorical_features="from_dtype",
-        surrogates=0,
-        competitors=0,
-        priors=None,
-        cost_matrix=None,
-        n_jobs=None,
-    ):
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: dict[Any, Any] | list[Any] | str | None = None,
+        risk: Literal["impurity", "misclassification"] = "impurity",
+        cv: Any = None,
+        rule: Literal["min", "1se"] = "min",
+        scoring: str | Callable[..., Any] | None = None,
+        categorical_features: ArrayLike | str = "from_dtype",
+        surrogates: int = 0,
+        competitors: int = 0,
+        priors: dict[Any, Any] | ArrayLike | None = None,
+        cost_matrix: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -412,7 +435,13 @@ class DecisionTreeClassifierCV(
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow a tree on all samples and one on each fold, and choose how far to prune.
 
         Parameters
@@ -544,6 +573,18 @@ class DecisionTreeRegressorCV(
     (270, 4)
     """
 
+    alpha_: float
+    best_score_: float
+    cp_table_: Any
+    cv_scores_: np.ndarray
+    full_tree_: Any
+    tree_: Any
+    max_features_: int
+    n_outputs_: int
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,
         **PruningSearchMixin._parameter_constraints,
@@ -552,24 +593,24 @@ class DecisionTreeRegressorCV(
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        cv=None,
-        rule="min",
-        scoring=None,
-        categorical_features="from_dtype",
-        surrogates=0,
-        competitors=0,
-        n_jobs=None,
-    ):
+        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        cv: Any = None,
+        rule: Literal["min", "1se"] = "min",
+        scoring: str | Callable[..., Any] | None = None,
+        categorical_features: ArrayLike | str = "from_dtype",
+        surrogates: int = 0,
+        competitors: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -589,7 +630,13 @@ class DecisionTreeRegressorCV(
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow a tree on all samples and one on each fold, and choose how far to prune.
 
         Parameters

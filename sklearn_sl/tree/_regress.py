@@ -1,6 +1,9 @@
 """Regression trees."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.special import xlogy
@@ -14,6 +17,9 @@ from sklearn_sl.tree._base import TreeMixin
 from sklearn_sl.tree._growing import fit_alone
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._training_set import read_regression
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 
 class RegressionTreeMixin(TreeMixin):
@@ -122,6 +128,13 @@ class DecisionTreeRegressor(
            [152.1, 152.1]])
     """
 
+    tree_: Any
+    max_features_: int
+    n_outputs_: int
+    is_categorical_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # Not something to be passed around in a pipeline.
     __metadata_request__fit = {"check_input": metadata_routing.UNUSED}
 
@@ -134,23 +147,23 @@ class DecisionTreeRegressor(
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        categorical_features="from_dtype",
-        surrogates=0,
-        competitors=0,
-        n_jobs=None,
-    ):
+        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | str = "from_dtype",
+        surrogates: int = 0,
+        competitors: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -169,7 +182,13 @@ class DecisionTreeRegressor(
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, check_input=True):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        check_input: bool = True,
+    ) -> Self:
         """Grow the tree.
 
         Parameters

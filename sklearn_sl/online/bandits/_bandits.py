@@ -1,7 +1,10 @@
 """Bandits: only the loss of the arm that was chosen is seen."""
 
+from __future__ import annotations
+
 import copy
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,12 +18,15 @@ from sklearn_sl.online._parameters import FREE, at_start, check_parameters, reme
 from sklearn_sl.online.bandits import _bandit_replay
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, ucb1_bound
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
+
 BASE, PATH, LOSS = range(_bandit_replay.TAIL)
 # Numbers that a slice of a replay reads.
 SLICE = 2**21
 
 
-def importance_weighted_loss(loss, arm, probabilities):
+def importance_weighted_loss(loss: ArrayLike, arm: ArrayLike, probabilities: Any) -> Any:
     """Return what a loss that was seen says about the losses of all arms.
 
     An arm ``i`` is drawn with probability ``v_i`` and its loss ``l_i`` is seen. The estimates
@@ -123,7 +129,7 @@ class BanditMixin:
     def _span(self):
         return at_start(self, "high") - self._low
 
-    def select(self):
+    def select(self) -> int:
         """Choose the arm of the next round.
 
         Returns
@@ -145,7 +151,7 @@ class BanditMixin:
         self._pending = self._choose()
         return self._pending
 
-    def update(self, arm, loss):
+    def update(self, arm: int, loss: float) -> Self:
         """Tell the loss of the arm that was selected.
 
         Parameters
@@ -179,7 +185,12 @@ class BanditMixin:
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
-    def replay(self, losses, random_state=None, resume=False):
+    def replay(
+        self,
+        losses: ArrayLike,
+        random_state: int | np.random.RandomState | None = None,
+        resume: bool = False,
+    ) -> Self:
         """Play all rounds of a game whose losses are known to us, but not to the learner.
 
         Of each row only the loss of the chosen arm is learned from. The arms are those that
@@ -243,19 +254,19 @@ class BanditMixin:
     # ------------------------------------------------------------ the account
 
     @property
-    def cumulative_loss_(self):
+    def cumulative_loss_(self) -> float:
         """The sum of the losses of the chosen arms."""
         return float(self._tail[LOSS])
 
     @property
-    def regret_(self):
+    def regret_(self) -> float | None:
         """``cumulative_loss_`` minus the loss of the best arm, if that is known."""
         if self._totals is None:
             return None
         return float(self._tail[LOSS] - self._totals.min())
 
     @property
-    def best_arm_(self):
+    def best_arm_(self) -> int | None:
         """The arm with the least loss, if that is known."""
         return None if self._totals is None else int(self._totals.argmin())
 
@@ -321,27 +332,27 @@ class ExponentialBanditMixin(BanditMixin):
         return self._estimates, self._weights, self._tail, self.n_pulls_
 
     @property
-    def probabilities_(self):
+    def probabilities_(self) -> np.ndarray:
         """The probabilities with which the next arm is drawn, or was if it is selected."""
         return self._weights / self._weights.sum()
 
     @property
-    def eta_(self):
+    def eta_(self) -> float:
         """The rate of the next round, or the current one if an arm is selected."""
         return float(self._etas(0)[0])
 
     @property
-    def estimated_losses_(self):
+    def estimated_losses_(self) -> np.ndarray:
         """The sums of the estimated losses of each arm."""
         return self._low * self.n_rounds_ + self._span * self._estimates
 
     @property
-    def estimated_regret_(self):
+    def estimated_regret_(self) -> float:
         """``cumulative_loss_`` minus the least estimated loss of an arm."""
         return float(self._tail[LOSS] - self.estimated_losses_.min())
 
     @property
-    def path_bound_(self):
+    def path_bound_(self) -> float:
         """What ``estimated_regret_`` cannot exceed."""
         if self.n_arms_ == 1 or self.n_rounds_ == 0:
             return self._span * float(self._tail[PATH])
@@ -449,6 +460,11 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     5000
     """
 
+    n_pulls_: np.ndarray
+    n_rounds_: int
+    n_arms_: int
+    arms_: np.ndarray
+
     _parameter_constraints = {
         "n_arms": [Interval(Integral, 1, None, closed="left"), None],
         "eta": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -459,8 +475,15 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     }
 
     def __init__(
-        self, n_arms=None, *, eta="auto", horizon=None, low=0.0, high=1.0, random_state=None
-    ):
+        self,
+        n_arms: int | None = None,
+        *,
+        eta: float | str = "auto",
+        horizon: int | None = None,
+        low: float = 0.0,
+        high: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_arms = n_arms
         self.eta = eta
         self.horizon = horizon
@@ -472,7 +495,7 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         return np.zeros_like(etas)
 
     @property
-    def regret_bound_(self):
+    def regret_bound_(self) -> float:
         """The theorem's bound on the expected regret."""
         eta = None if self._is_anytime or self.n_arms_ == 1 else self._rate
         return self._span * float(exp3_bound(self.n_rounds_, self.n_arms_, eta, self._is_anytime))
@@ -570,6 +593,11 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     True
     """
 
+    n_pulls_: np.ndarray
+    n_rounds_: int
+    n_arms_: int
+    arms_: np.ndarray
+
     _parameter_constraints = {
         **Exp3._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -579,16 +607,16 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_arms=None,
+        n_arms: int | None = None,
         *,
-        eta="auto",
-        gamma="auto",
-        horizon=None,
-        delta=0.05,
-        low=0.0,
-        high=1.0,
-        random_state=None,
-    ):
+        eta: float | str = "auto",
+        gamma: float | str = "auto",
+        horizon: int | None = None,
+        delta: float = 0.05,
+        low: float = 0.0,
+        high: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_arms = n_arms
         self.eta = eta
         self.gamma = gamma
@@ -603,7 +631,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
         return etas / 2 if gamma == "auto" else np.full_like(etas, gamma)
 
     @property
-    def regret_bound_(self):
+    def regret_bound_(self) -> float | None:
         """The theorem's bound, which fails with probability ``delta`` at most."""
         gamma = at_start(self, "gamma")
         gamma = None if gamma == "auto" else gamma
@@ -685,12 +713,17 @@ class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
     True
     """
 
+    n_pulls_: np.ndarray
+    n_rounds_: int
+    n_arms_: int
+    arms_: np.ndarray
+
     _parameter_constraints = {
         name: Exp3._parameter_constraints[name] for name in ("n_arms", "low", "high")
     }
     _mutable = ("_sums",)
 
-    def __init__(self, n_arms=None, *, low=0.0, high=1.0):
+    def __init__(self, n_arms: int | None = None, *, low: float = 0.0, high: float = 1.0) -> None:
         self.n_arms = n_arms
         self.low = low
         self.high = high
@@ -714,25 +747,25 @@ class UCB1(BanditMixin, EstimatorMixin, BaseEstimator):
         return self._sums, self._tail, self.n_pulls_
 
     @property
-    def probabilities_(self):
+    def probabilities_(self) -> np.ndarray:
         """One for the next arm."""
         probabilities = np.zeros(self.n_arms_)
         probabilities[self._choose() if self._pending is None else self._pending] = 1.0
         return probabilities
 
     @property
-    def mean_losses_(self):
+    def mean_losses_(self) -> np.ndarray:
         """The mean of the losses that were seen of each arm."""
         means = np.full(self.n_arms_, np.nan)
         np.divide(self._sums, self.n_pulls_, out=means, where=self.n_pulls_ > 0)
         return self._low + self._span * means
 
     @property
-    def regret_bound_(self):
+    def regret_bound_(self) -> float:
         """The theorem's bound whatever the gaps."""
         return self._span * ucb1_bound(max(self.n_rounds_, 1), n_arms=self.n_arms_)
 
-    def pseudo_regret(self, means):
+    def pseudo_regret(self, means: ArrayLike) -> float:
         """Return the mean loss of the chosen arms minus that of the best arm.
 
         Parameters

@@ -1,7 +1,10 @@
 """What learners share that combine the advice of experts: columns of ``X``, or estimators."""
 
+from __future__ import annotations
+
 import copy
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +27,9 @@ from sklearn_sl.online.experts import _aggregating
 from sklearn_sl.online.experts._expert_weights import NO_HISTORY, WeightState
 from sklearn_sl.online.experts._mixable import LARGEST_RATE, LOSSES
 from sklearn_sl.online.finite._finite import dense
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Numbers whose losses are computed at once, within the cache.
 BLOCK = 2**15
@@ -168,7 +174,7 @@ class ExpertsMixin(OnlineMixin):
         self._certify()
 
     @property
-    def weight_curve_(self):
+    def weight_curve_(self) -> np.ndarray:
         """The weights before each trial, if they were asked for."""
         self._weight_parts = self._whole("_weight_parts", "keep_weights")
         return self._weight_parts[0]
@@ -189,7 +195,7 @@ class ExpertsMixin(OnlineMixin):
             bounds = float(self._unit * bounds[self.best_expert_])
         self.regret_bound_ = bounds
 
-    def expert_loss_matrix(self, X, y):
+    def expert_loss_matrix(self, X: MatrixLike, y: ArrayLike) -> np.ndarray:
         """Return what each expert loses in each trial of a stream.
 
         Experts that learn start from scratch and learn from the stream, as in ``fit``; the learner
@@ -514,7 +520,7 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
 
     # ------------------------------------------------------------ predictions
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict by the class with the largest weight.
 
         Parameters
@@ -678,7 +684,7 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
                 return self.bounds_[0] + self._range * probabilities[:, 1]
         return expert.predict(X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the outcomes of trials.
 
         Parameters

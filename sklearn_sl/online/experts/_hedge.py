@@ -1,7 +1,9 @@
 """Hedge: stakes on experts, spread by their losses."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -22,6 +24,9 @@ from sklearn_sl.online.experts._experts import ExpertsClassifierMixin
 from sklearn_sl.online.experts._weighted_majority import VOTE_CONSTRAINTS
 from sklearn_sl.theory._domain import positive, real
 from sklearn_sl.theory._experts import horizon_rate
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 LARGEST = np.finfo(np.float64).max
 RATES = {"adahedge", "doubling", "horizon"}
@@ -95,7 +100,15 @@ class HedgeRun(NamedTuple):
     eta: float
 
 
-def hedge(losses, eta="adahedge", *, horizon=None, share=0.0, scale=1.0, keep_weights=False):
+def hedge(
+    losses: ArrayLike,
+    eta: float | Literal["adahedge", "doubling", "horizon"] = "adahedge",
+    *,
+    horizon: int | None = None,
+    share: float = 0.0,
+    scale: float = 1.0,
+    keep_weights: bool = False,
+) -> Any:
     """Play Hedge on a table of losses.
 
     In trial ``t`` Hedge spreads its stake over the experts by weights ``v``, and loses ``v.l`` if
@@ -389,6 +402,23 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
+    classes_: np.ndarray
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    expected_mistakes_: float
+    cumulative_loss_: float
+    n_mistakes_: int
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    regret_bound_: float
+    eta_: float
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,
         "eta": [Interval(Real, 0, LARGEST, closed="right"), StrOptions(RATES)],
@@ -398,19 +428,19 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        eta="adahedge",
-        horizon=None,
-        share=0.0,
-        randomized=False,
-        threshold=0.5,
-        prefit=False,
-        block_size=1,
-        random_state=None,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        eta: float | Literal["adahedge", "doubling", "horizon"] = "adahedge",
+        horizon: int | None = None,
+        share: float = 0.0,
+        randomized: bool = False,
+        threshold: float = 0.5,
+        prefit: bool = False,
+        block_size: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.eta = eta
         self.horizon = horizon
@@ -430,7 +460,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     def _choose(self, shares):
         return shares.argmax(axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the weights of the experts that say each class.
 
         Parameters
@@ -460,7 +490,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     def _regret_bounds(self):
         return np.full(self._state.n_experts, self._state.hedge_bound())
 
-    def replay(self, losses, *, scale=1.0, keep_weights=False):
+    def replay(self, losses: ArrayLike, *, scale: float = 1.0, keep_weights: bool = False) -> Any:
         """Play on a table of losses, with the rate and the share of this learner.
 
         Parameters

@@ -1,9 +1,16 @@
 """Losses between outcomes and predictions from zero to one, and predictions that mix experts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy.special import xlogy
 
 from sklearn_sl.theory._experts import RATES, absolute_constant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # No advice is closer to zero or one than this, for the entropic loss. Closer ones would be too
 # coarse: numbers near one are multiples of 1e-16.
@@ -74,12 +81,17 @@ class MixableLoss:
     # Whether Vovk's prediction is known to be good for the outcomes zero and one only.
     extremes_only = True
 
-    def __init__(self, function, eta=None, average_eta=None):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        eta: float | None = None,
+        average_eta: float | None = None,
+    ) -> None:
         self.function = function
         self.eta = eta
         self.average_eta = average_eta
 
-    def __call__(self, y, p):
+    def __call__(self, y: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Return the losses of predictions.
 
         Parameters

@@ -1,6 +1,9 @@
 """Several tasks whose best experts switch, but come from one small pool."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,6 +17,9 @@ from sklearn_sl.online._parameters import check_fixed
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.online.experts import _circadian
 from sklearn_sl.theory._switching import multitask_bound, multitask_complexity, multitask_rates
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 ADVICE = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
@@ -152,6 +158,23 @@ class SwitchingMultitaskExperts(
     np.True_
     """
 
+    trust_: np.ndarray
+    awake_: np.ndarray
+    tasks_: np.ndarray
+    theta_: float
+    phi_: float
+    eta_: float
+    n_modes_: int
+    classes_: np.ndarray
+    expected_mistakes_: float
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _has_scores = False
     _parameter_constraints = {
         "n_modes": [Interval(Integral, 1, None, closed="left")],
@@ -174,16 +197,16 @@ class SwitchingMultitaskExperts(
     def __init__(
         self,
         *,
-        n_modes=2,
-        n_switches=10,
-        n_tasks=1,
-        horizon=1000,
-        eta="auto",
-        task_feature=None,
-        threshold=0.5,
-        max_iter=1,
-        keep_losses=False,
-    ):
+        n_modes: int = 2,
+        n_switches: int = 10,
+        n_tasks: int = 1,
+        horizon: int = 1000,
+        eta: float | str = "auto",
+        task_feature: int | None = None,
+        threshold: float = 0.5,
+        max_iter: int = 1,
+        keep_losses: bool = False,
+    ) -> None:
         self.n_modes = n_modes
         self.n_switches = n_switches
         self.n_tasks = n_tasks
@@ -298,7 +321,7 @@ class SwitchingMultitaskExperts(
         self.expected_mistakes_ = self.cumulative_loss_
 
     @property
-    def regret_bound_(self):
+    def regret_bound_(self) -> float:
         """The theorem's bound for the numbers of modes and switches that were expected."""
         n_tasks = max(len(self.tasks_), 1)
         switches = {0, self._most_switches(self.n_trials_, n_tasks)}
@@ -326,7 +349,7 @@ class SwitchingMultitaskExperts(
 
     # ------------------------------------------------------------ answers
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the share of the experts behind each class.
 
         Parameters
@@ -343,7 +366,7 @@ class SwitchingMultitaskExperts(
         check_fixed(self)
         return self._answer(self._read_query(X))
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -358,7 +381,7 @@ class SwitchingMultitaskExperts(
         """
         return self._predictions(self.predict_proba(X))
 
-    def switching_bound(self, experts, tasks=None):
+    def switching_bound(self, experts: ArrayLike, tasks: ArrayLike | None = None) -> float:
         """Return the theorem's bound on the regret against a sequence of experts.
 
         Parameters

@@ -1,13 +1,18 @@
 """What would have been best in hindsight: an expert, a mixture, a sequence with few shifts."""
 
+from __future__ import annotations
+
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize, special
 from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
 
 from sklearn_sl.online.experts import _oracles_dp
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # Numbers that a slice of the dynamic programme computes.
 SLICE = 2**23
@@ -107,7 +112,7 @@ class ShiftingSequence(NamedTuple):
     losses: np.ndarray
 
 
-def best_expert(losses):
+def best_expert(losses: ArrayLike) -> Any:
     """Return the expert with the least loss in all trials; of several, the first.
 
     Parameters
@@ -139,7 +144,9 @@ def best_expert(losses):
     return BestExpert(expert, float(totals[expert]))
 
 
-def best_convex_combination(advice, y, loss="square"):
+def best_convex_combination(
+    advice: ArrayLike, y: ArrayLike, loss: Literal["square", "absolute", "entropic"] = "square"
+) -> Any:
     """Return the mixture of experts, the same in all trials, with the least loss.
 
     Let ``x_t`` be the advice in trial ``t``. The mixture with the weights ``w`` says ``w.x_t``.
@@ -200,7 +207,7 @@ def best_convex_combination(advice, y, loss="square"):
     return solvers[loss](X, y)
 
 
-def best_shifting_sequence(losses, n_shifts):
+def best_shifting_sequence(losses: ArrayLike, n_shifts: int) -> Any:
     """Return the sequence of experts with at most so many shifts that has the least loss.
 
     A sequence has an expert for each trial; it shifts where the expert changes. By dynamic

@@ -1,7 +1,10 @@
 """Mixing past posteriors: experts that return are found again."""
 
+from __future__ import annotations
+
 from functools import partial
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -14,6 +17,9 @@ from sklearn_sl.online.experts import _aggregating, _posteriors
 from sklearn_sl.online.experts._expert_weights import WeightState, normal
 from sklearn_sl.online.experts._shares import SHARE_CONSTRAINTS, ShareMixin
 from sklearn_sl.theory._switching import past_posteriors_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 LAST, PAST, LOST = range(_posteriors.N_ROWS)
 KINDS = {
@@ -292,6 +298,22 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     192.1
     """
 
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    cumulative_loss_: float
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    regret_bound_: float | None
+    alpha_: float
+    eta_: float
+    bounds_: tuple[Any, ...]
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **SHARE_CONSTRAINTS,
         "past": [StrOptions(set(KINDS))],
@@ -300,22 +322,22 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        alpha=0.01,
-        past="decaying",
-        decay=1.0,
-        n_shifts=None,
-        horizon=None,
-        loss="square",
-        prediction="average",
-        eta="auto",
-        bounds=None,
-        prefit=False,
-        block_size=1,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        alpha: float | str = 0.01,
+        past: Literal["decaying", "uniform", "start"] = "decaying",
+        decay: float = 1.0,
+        n_shifts: int | None = None,
+        horizon: int | None = None,
+        loss: Any = "square",
+        prediction: Literal["average", "vovk"] = "average",
+        eta: float | str = "auto",
+        bounds: Any = None,
+        prefit: bool = False,
+        block_size: int = 1,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.alpha = alpha
         self.past = past
@@ -348,7 +370,9 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         )
         return self._loss_bounds(losses, complexity)
 
-    def sequence_regret(self, X, y, experts):
+    def sequence_regret(
+        self, X: MatrixLike, y: ArrayLike, experts: ArrayLike
+    ) -> tuple[float, float | None]:
         """Return the regret against a sequence of experts.
 
         Parameters

@@ -1,6 +1,9 @@
 """Fixed share and variable share: experts of which the best one changes."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -18,6 +21,9 @@ from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsRegres
 from sklearn_sl.online.experts._oracles import best_shifting_sequence
 from sklearn_sl.online.experts._weighted_average import LOSS_CONSTRAINTS
 from sklearn_sl.theory._experts import fixed_share_bound, variable_share_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 SHARE_CONSTRAINTS = {
     **EXPERT_CONSTRAINTS,
@@ -54,7 +60,9 @@ class ShareMixin(ExpertsRegressorMixin):
         bounds = self._sequence_bounds(losses, 0, self._state.charged)
         return None if bounds is None else bounds - losses
 
-    def shifting_regret(self, X, y, n_shifts):
+    def shifting_regret(
+        self, X: MatrixLike, y: ArrayLike, n_shifts: int
+    ) -> tuple[float, float | None]:
         """Return the regret against the best sequence of experts that shifts so often.
 
         Parameters
@@ -218,25 +226,41 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     50.9
     """
 
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    cumulative_loss_: float
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    regret_bound_: float | None
+    alpha_: float
+    eta_: float
+    bounds_: tuple[Any, ...]
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = staticmethod(fixed_share_state)
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        alpha=0.01,
-        n_shifts=None,
-        horizon=None,
-        loss="square",
-        prediction="average",
-        eta="auto",
-        bounds=None,
-        prefit=False,
-        block_size=1,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        alpha: float | str = 0.01,
+        n_shifts: int | None = None,
+        horizon: int | None = None,
+        loss: Any = "square",
+        prediction: Literal["average", "vovk"] = "average",
+        eta: float | str = "auto",
+        bounds: Any = None,
+        prefit: bool = False,
+        block_size: int = 1,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.alpha = alpha
         self.n_shifts = n_shifts
@@ -362,25 +386,41 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     (20.6, 14.0, 17.0)
     """
 
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    cumulative_loss_: float
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    regret_bound_: float | None
+    alpha_: float
+    eta_: float
+    bounds_: tuple[Any, ...]
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = VariableShareState
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        alpha=0.01,
-        n_shifts=None,
-        horizon=None,
-        loss="square",
-        prediction="average",
-        eta="auto",
-        bounds=None,
-        prefit=False,
-        block_size=1,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        alpha: float | str = 0.01,
+        n_shifts: int | None = None,
+        horizon: int | None = None,
+        loss: Any = "square",
+        prediction: Literal["average", "vovk"] = "average",
+        eta: float | str = "auto",
+        bounds: Any = None,
+        prefit: bool = False,
+        block_size: int = 1,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.alpha = alpha
         self.n_shifts = n_shifts

@@ -1,6 +1,9 @@
 """The weighted average of experts, and Vovk's aggregating algorithm."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -11,6 +14,9 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts._expert_weights import AdaptiveState, ExponentialState
 from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
 from sklearn_sl.online.experts._mixable import LOSSES, MixableLoss
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # What all learners of this kind have among their parameters.
 LOSS_CONSTRAINTS = {
@@ -157,6 +163,21 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     'alpha=0.0001'
     """
 
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    cumulative_loss_: float
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    regret_bound_: float | None
+    eta_: float
+    bounds_: tuple[Any, ...]
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **EXPERT_CONSTRAINTS,
         **LOSS_CONSTRAINTS,
@@ -165,18 +186,18 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        loss="square",
-        prediction="average",
-        eta="auto",
-        prior=None,
-        bounds=None,
-        prefit=False,
-        block_size=1,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        loss: Any = "square",
+        prediction: Literal["average", "vovk"] = "average",
+        eta: float | str = "auto",
+        prior: ArrayLike | None = None,
+        bounds: Any = None,
+        prefit: bool = False,
+        block_size: int = 1,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.loss = loss
         self.prediction = prediction

@@ -1,6 +1,9 @@
 """The weighted majority of experts."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,6 +14,9 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.experts._expert_weights import ExponentialState, LimitState
 from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsClassifierMixin
 from sklearn_sl.theory._experts import weighted_majority_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import MatrixLike
 
 # Classes whose weights differ by no more than this have the same.
 TIE = 1e-12
@@ -142,6 +148,22 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     (53, 46, 133)
     """
 
+    classes_: np.ndarray
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    n_mistakes_: int
+    expected_mistakes_: float
+    bound_: float
+    best_expert_: int
+    expert_losses_: np.ndarray
+    regret_: float
+    cumulative_loss_: float
+    n_trials_: int
+    estimators_: list[Any]
+    expert_names_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,
         "beta": [Interval(Real, 0, 1, closed="left")],
@@ -149,17 +171,17 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Any = None,
         *,
-        beta=1 / np.e,
-        randomized=False,
-        threshold=0.5,
-        prefit=False,
-        block_size=1,
-        random_state=None,
-        keep_losses=False,
-        keep_weights=False,
-    ):
+        beta: float = 1 / np.e,
+        randomized: bool = False,
+        threshold: float = 0.5,
+        prefit: bool = False,
+        block_size: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        keep_losses: bool = False,
+        keep_weights: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.beta = beta
         self.randomized = randomized
@@ -179,7 +201,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         tied = shares >= shares.max(axis=1, keepdims=True) - TIE
         return shares.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
 
-    def votes(self, X):
+    def votes(self, X: MatrixLike) -> np.ndarray:
         """Return the weights of the experts that say each class.
 
         Parameters

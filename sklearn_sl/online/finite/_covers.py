@@ -1,7 +1,9 @@
 """Set cover: the smallest number of sets that cover all elements."""
 
+from __future__ import annotations
+
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +12,9 @@ from sklearn.utils import check_array
 
 from sklearn_sl._warnings import warn
 from sklearn_sl.online.finite._set_cover import CoverSearch
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import MatrixLike
 
 # Numbers that a slice of a search looks at, and multiplications of a product of matrices: a few
 # hundredths of a second.
@@ -53,7 +58,12 @@ class SetCover(NamedTuple):
     n_nodes: int
 
 
-def set_cover(incidence, *, method="exact", max_nodes=1_000_000):
+def set_cover(
+    incidence: MatrixLike,
+    *,
+    method: Literal["exact", "greedy"] = "exact",
+    max_nodes: int = 1_000_000,
+) -> Any:
     """Return the smallest number of sets that cover all elements.
 
     This is NP-hard. The exact method drops sets that are part of others and elements that are

@@ -1,8 +1,11 @@
 """Learners of disjunctions and conjunctions."""
 
+from __future__ import annotations
+
 import itertools
 import math
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,6 +30,9 @@ from sklearn_sl.online.finite._reductions import (
 )
 from sklearn_sl.theory._experts import weighted_majority_bound
 from sklearn_sl.theory._finite_class import conjunction_bound, count_disjunctions
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 # The factor of weights for which both factors of the bound on mistakes are the same.
 BETA = 1 / math.e
@@ -113,6 +119,17 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     (['x4 or not x9'], True)
     """
 
+    classes_: np.ndarray
+    literals_: list[Any]
+    expressions_: list[Any]
+    lower_bound_: np.ndarray
+    optimal_: np.ndarray
+    n_uncovered_: np.ndarray
+    consistent_: bool
+    n_nodes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "literals": ["boolean"],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -122,7 +139,14 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     # Features are truth values.
     _compare_grid = None
 
-    def __init__(self, literals=False, *, threshold=0.5, method="exact", max_nodes=1_000_000):
+    def __init__(
+        self,
+        literals: bool = False,
+        *,
+        threshold: float = 0.5,
+        method: Literal["exact", "greedy"] = "exact",
+        max_nodes: int = 1_000_000,
+    ) -> None:
         self.literals = literals
         self.threshold = threshold
         self.method = method
@@ -134,7 +158,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the disjunctions.
 
         Parameters
@@ -189,7 +213,7 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
             names = [word + name for name in names for word in ("", "not ")]
         return " or ".join(names[literal] for literal in literals) or "false"
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -306,6 +330,19 @@ class DisjunctionWeightedMajority(
     (108, 102, 284)
     """
 
+    classes_: np.ndarray
+    experts_: np.ndarray
+    expert_mistakes_: np.ndarray
+    best_expert_: np.ndarray
+    n_mistakes_: int
+    bound_: float
+    n_trials_: int
+    cumulative_loss_: float
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "n_literals": [Interval(Integral, 1, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="neither")],
@@ -320,15 +357,15 @@ class DisjunctionWeightedMajority(
 
     def __init__(
         self,
-        n_literals=2,
+        n_literals: int = 2,
         *,
-        beta=BETA,
-        literals=False,
-        threshold=0.5,
-        max_experts=1_000_000,
-        max_iter=1,
-        keep_losses=False,
-    ):
+        beta: float = BETA,
+        literals: bool = False,
+        threshold: float = 0.5,
+        max_experts: int = 1_000_000,
+        max_iter: int = 1,
+        keep_losses: bool = False,
+    ) -> None:
         self.n_literals = n_literals
         self.beta = beta
         self.literals = literals
@@ -479,6 +516,19 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     (6, 21.0)
     """
 
+    classes_: np.ndarray
+    literals_: list[Any]
+    n_contradictions_: np.ndarray
+    realizable_: bool
+    n_mistakes_: int
+    bound_: float
+    n_trials_: int
+    cumulative_loss_: float
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "literals": ["boolean"],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -488,7 +538,14 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     _mutable = ("_kept", "_n_denied")
     _fixed = ("literals", "threshold")
 
-    def __init__(self, literals=True, *, threshold=0.5, max_iter=1, keep_losses=False):
+    def __init__(
+        self,
+        literals: bool = True,
+        *,
+        threshold: float = 0.5,
+        max_iter: int = 1,
+        keep_losses: bool = False,
+    ) -> None:
         self.literals = literals
         self.threshold = threshold
         self.max_iter = max_iter

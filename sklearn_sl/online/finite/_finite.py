@@ -1,6 +1,9 @@
 """Learners of finite classes: they keep the hypotheses that have made no mistake."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +19,9 @@ from sklearn_sl.online._parameters import FREE, check_fixed
 from sklearn_sl.online._protocol import SAMPLES, SLICE, OnlineClassifierMixin, take_slice
 from sklearn_sl.online.finite import _version_space
 from sklearn_sl.theory._finite_class import consistent_bound, halving_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import MatrixLike
 
 N_LEFT, N_EMPTY, N_DROWSY, N_SILENT = range(_version_space.TAIL)
 WHEN_EMPTY = {
@@ -92,7 +98,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     def _predictions(self, answers):
         return self.classes_[answers]
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the classes of samples.
 
         Parameters
@@ -343,6 +349,21 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     (3, 9.51)
     """
 
+    classes_: np.ndarray
+    version_space_: np.ndarray
+    n_hypotheses_: int
+    n_consistent_: int
+    n_contradictions_: int
+    realizable_: bool
+    n_mistakes_: int
+    bound_: float
+    n_trials_: int
+    cumulative_loss_: float
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "hypotheses": [list, tuple, None],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -354,13 +375,13 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
 
     def __init__(
         self,
-        hypotheses=None,
+        hypotheses: Any = None,
         *,
-        threshold=0.5,
-        on_empty="restart",
-        max_iter=1,
-        keep_losses=False,
-    ):
+        threshold: float = 0.5,
+        on_empty: Literal["restart", "keep", "raise"] = "restart",
+        max_iter: int = 1,
+        keep_losses: bool = False,
+    ) -> None:
         self.hypotheses = hypotheses
         self.threshold = threshold
         self.on_empty = on_empty
@@ -471,6 +492,22 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     4
     """
 
+    classes_: np.ndarray
+    hypothesis_: int
+    version_space_: np.ndarray
+    n_hypotheses_: int
+    n_consistent_: int
+    n_contradictions_: int
+    realizable_: bool
+    n_mistakes_: int
+    bound_: float
+    n_trials_: int
+    cumulative_loss_: float
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **Halving._parameter_constraints,
         "order": [StrOptions({"given", "random"})],
@@ -480,15 +517,15 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
 
     def __init__(
         self,
-        hypotheses=None,
+        hypotheses: Any = None,
         *,
-        order="given",
-        threshold=0.5,
-        on_empty="restart",
-        max_iter=1,
-        random_state=None,
-        keep_losses=False,
-    ):
+        order: Literal["given", "random"] = "given",
+        threshold: float = 0.5,
+        on_empty: Literal["restart", "keep", "raise"] = "restart",
+        max_iter: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        keep_losses: bool = False,
+    ) -> None:
         self.hypotheses = hypotheses
         self.order = order
         self.threshold = threshold

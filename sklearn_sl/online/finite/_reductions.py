@@ -1,7 +1,9 @@
 """Boolean formulas and disjunctions as problems of set cover, and the way back."""
 
+from __future__ import annotations
+
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -13,8 +15,11 @@ from sklearn_sl.online.finite._covers import (
     warn_unless_optimal,
 )
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
-def cnf_to_set_cover(clauses, n_variables=None):
+
+def cnf_to_set_cover(clauses: list[Any], n_variables: int | None = None) -> np.ndarray:
     """Return sets of which ``n_variables`` cover all elements exactly if a formula is satisfiable.
 
     The formula is a conjunction of clauses, which are disjunctions of literals. The elements are
@@ -74,7 +79,7 @@ def cnf_to_set_cover(clauses, n_variables=None):
     return incidence
 
 
-def set_cover_to_disjunction(incidence):
+def set_cover_to_disjunction(incidence: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Return samples whose smallest consistent disjunction is a smallest set cover.
 
     Sets are variables, and elements are positive samples: a disjunction of variables is true on a
@@ -148,7 +153,14 @@ class Disjunction(NamedTuple):
     n_nodes: int
 
 
-def minimal_disjunction(X, y, *, literals=False, method="exact", max_nodes=1_000_000):
+def minimal_disjunction(
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    literals: bool = False,
+    method: Literal["exact", "greedy"] = "exact",
+    max_nodes: int = 1_000_000,
+) -> Any:
     """Return the smallest disjunction that is true on positive samples and false on all others.
 
     Literals that are true on a negative sample are out of the question. What remains is a set

@@ -1,6 +1,9 @@
 """Halving on the thresholds of a grid, with two numbers in place of a list of hypotheses."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -118,6 +121,21 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     (5, 29.9, array([0.3]))
     """
 
+    classes_: np.ndarray
+    thresholds_: np.ndarray
+    intervals_: np.ndarray
+    n_consistent_: np.ndarray
+    n_contradictions_: np.ndarray
+    realizable_: bool
+    n_mistakes_: int
+    bound_: float
+    n_trials_: int
+    cumulative_loss_: float
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         # Twice a place must be an integer of 64 bits, and a place a double.
         "n_steps": [Interval(Integral, 1, 2**52, closed="both")],
@@ -133,15 +151,15 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
 
     def __init__(
         self,
-        n_steps=100,
+        n_steps: int = 100,
         *,
-        low=0.0,
-        high=1.0,
-        feature=0,
-        on_empty="restart",
-        max_iter=1,
-        keep_losses=False,
-    ):
+        low: float = 0.0,
+        high: float = 1.0,
+        feature: int = 0,
+        on_empty: Literal["restart", "keep", "raise"] = "restart",
+        max_iter: int = 1,
+        keep_losses: bool = False,
+    ) -> None:
         self.n_steps = n_steps
         self.low = low
         self.high = high

@@ -1,7 +1,10 @@
 """Online gradient descent in the space of a kernel, with random predictions."""
 
+from __future__ import annotations
+
 import copy
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +18,11 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import running_sum
 from sklearn_sl.online.kernel._kernel_trials import KernelTrialsMixin
 from sklearn_sl.theory._kernel_online import kernel_ogd_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import SparseLike
 
 
 @paragraphs
@@ -168,6 +176,25 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     (21.5, 29, 55.9)
     """
 
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    dual_coef_: Any
+    kernel_: Any | None
+    eta_: float
+    classes_: np.ndarray
+    n_mistakes_: int
+    expected_mistakes_: float
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    n_removed_: int
+    radius_: float
+    regret_bound_: float | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **KernelTrialsMixin._kernel_constraints,
         "eta": [Interval(Real, 0, None, closed="neither"), StrOptions({"horizon"})],
@@ -186,22 +213,22 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        eta=0.5,
-        norm=1.0,
-        radius=None,
-        horizon=None,
-        randomized=True,
-        budget=None,
-        budget_strategy="projection",
-        max_iter=1,
-        random_state=None,
-        keep_losses=False,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        eta: float | str = 0.5,
+        norm: float = 1.0,
+        radius: float | None = None,
+        horizon: int | None = None,
+        randomized: bool = True,
+        budget: int | None = None,
+        budget_strategy: Literal["projection", "removal"] = "projection",
+        max_iter: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        keep_losses: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -293,7 +320,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
 
     # ------------------------------------------------------------ predicting
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities with which a random prediction is each class.
 
         Parameters

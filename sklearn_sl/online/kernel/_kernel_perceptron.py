@@ -1,6 +1,9 @@
 """The perceptron in the space of a kernel."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,6 +15,11 @@ from sklearn_sl.kernels._base import diagonal, encode, gram_product
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online.kernel._kernel_trials import RADIUS2, KernelTrialsMixin
 from sklearn_sl.theory._perceptron import best_perceptron_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_sl._typing import ArrayLike, SparseLike
 
 
 @paragraphs
@@ -184,6 +192,24 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     (array([0, 1]), True)
     """
 
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    dual_coef_: Any
+    kernel_: Any | None
+    classes_: np.ndarray
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    n_removed_: int
+    radius_: float
+    bound_: float | None
+    comparator_: np.ndarray | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         **KernelTrialsMixin._kernel_constraints,
         **KernelTrialsMixin._budget_constraints,
@@ -198,18 +224,18 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        budget=None,
-        budget_strategy="projection",
-        average=False,
-        multi_class="ovr",
-        max_iter=20,
-        keep_losses=False,
-    ):
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[Any, Any] | None = None,
+        budget: int | None = None,
+        budget_strategy: Literal["projection", "removal"] = "projection",
+        average: bool = False,
+        multi_class: Literal["ovr", "kesler"] = "ovr",
+        max_iter: int = 20,
+        keep_losses: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -243,7 +269,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         self.bound_, factors = self._best_bound(scores, codes, self._norms, largest, self.n_iter_)
         self.comparator_ = factors[:, None] * self._coef
 
-    def mistake_bound(self, X, y):
+    def mistake_bound(self, X: Any, y: ArrayLike) -> float:
         """Return the theorem's bound on the mistakes of one pass over some samples.
 
         Parameters

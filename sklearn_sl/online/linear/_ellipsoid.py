@@ -1,6 +1,9 @@
 """The ellipsoid learner: all weights that may still be right, in an ellipsoid that shrinks."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -131,6 +134,21 @@ class EllipsoidClassifier(
     (array([[0.333, 0. ]]), array([[[0.444, 0. ], [0. , 1.333]]]))
     """
 
+    coef_: Any
+    intercept_: Any
+    log_volume_: Any
+    classes_: np.ndarray
+    n_mistakes_: int
+    n_updates_: int
+    bound_: float
+    exhausted_: bool
+    cumulative_loss_: float
+    n_trials_: int
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "fit_intercept": ["boolean"],
         "n_grid": [Interval(Real, 2, FINEST, closed="both")],
@@ -141,7 +159,14 @@ class EllipsoidClassifier(
     _fixed = ("fit_intercept", "n_grid")
     _together = False
 
-    def __init__(self, *, fit_intercept=True, n_grid=2**26, max_iter=100, keep_losses=False):
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        n_grid: float = 2**26,
+        max_iter: int = 100,
+        keep_losses: bool = False,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.n_grid = n_grid
         self.max_iter = max_iter
@@ -209,7 +234,7 @@ class EllipsoidClassifier(
         return linear_scores(X, self.coef_, self.intercept_)
 
     @property
-    def shape_(self):
+    def shape_(self) -> np.ndarray:
         """The matrices of the ellipsoids."""
         factors = self._tails[:, FACTOR_SCALE, None, None] * self._factors
         return factors @ factors.transpose(0, 2, 1)

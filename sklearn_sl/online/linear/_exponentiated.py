@@ -1,6 +1,9 @@
 """The exponentiated gradient: weights on a simplex, steps by multiplication."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -335,6 +338,23 @@ class ExponentiatedGradientClassifier(
     True
     """
 
+    coef_: Any
+    intercept_: Any
+    classes_: np.ndarray
+    eta_: Any
+    n_mistakes_: int
+    cumulative_loss_: float
+    regret_: float | None
+    linear_regret_: float
+    regret_bound_: float
+    comparator_: np.ndarray
+    n_trials_: int
+    n_updates_: int
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "loss": [StrOptions({"hinge", "logistic", "square"})],
         "radius": [Interval(Real, 0, None, closed="neither")],
@@ -351,17 +371,17 @@ class ExponentiatedGradientClassifier(
     def __init__(
         self,
         *,
-        loss="hinge",
-        radius=1.0,
-        eta="anytime",
-        signed=True,
-        horizon=None,
-        gradient_norm=None,
-        fit_intercept=True,
-        conservative=False,
-        max_iter=10,
-        keep_losses=False,
-    ):
+        loss: Literal["hinge", "logistic", "square"] = "hinge",
+        radius: float = 1.0,
+        eta: Literal["anytime", "horizon"] | float = "anytime",
+        signed: bool = True,
+        horizon: int | None = None,
+        gradient_norm: float | None = None,
+        fit_intercept: bool = True,
+        conservative: bool = False,
+        max_iter: int = 10,
+        keep_losses: bool = False,
+    ) -> None:
         self.loss = loss
         self.radius = radius
         self.eta = eta
@@ -506,6 +526,21 @@ class ExponentiatedGradientRegressor(
     (array([ 1., -1.,  2.]), True)
     """
 
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    eta_: np.ndarray
+    cumulative_loss_: float
+    regret_: float | None
+    linear_regret_: float
+    regret_bound_: float
+    comparator_: np.ndarray
+    n_trials_: int
+    n_updates_: int
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "loss": [StrOptions({"square", "absolute"})],
         "radius": [Interval(Real, 0, None, closed="neither")],
@@ -521,16 +556,16 @@ class ExponentiatedGradientRegressor(
     def __init__(
         self,
         *,
-        loss="square",
-        radius=1.0,
-        eta="anytime",
-        signed=True,
-        horizon=None,
-        gradient_norm=None,
-        fit_intercept=True,
-        max_iter=10,
-        keep_losses=False,
-    ):
+        loss: Literal["square", "absolute"] = "square",
+        radius: float = 1.0,
+        eta: Literal["anytime", "horizon"] | float = "anytime",
+        signed: bool = True,
+        horizon: int | None = None,
+        gradient_norm: float | None = None,
+        fit_intercept: bool = True,
+        max_iter: int = 10,
+        keep_losses: bool = False,
+    ) -> None:
         self.loss = loss
         self.radius = radius
         self.eta = eta

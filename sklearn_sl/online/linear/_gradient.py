@@ -1,7 +1,9 @@
 """Online gradient descent, with its regret and the bound on it."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +32,9 @@ from sklearn_sl.online.linear._linear import (
     squared_norms,
 )
 from sklearn_sl.theory._online_gradient import ogd_anytime_bound, ogd_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 CONSTRAINTS = {
     "eta": [StrOptions({"horizon", "anytime"}), Interval(Real, 0, None, closed="neither")],
@@ -157,7 +162,7 @@ def loss_of(learner, k):
 # ---------------------------------------------------------------- the regret
 
 
-def regret(self, X, y, comparator=None):
+def regret(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | None = None) -> Any:
     """Return the regret in all trials so far.
 
     Parameters
@@ -367,6 +372,24 @@ class OnlineGradientDescentClassifier(
     True
     """
 
+    coef_: Any
+    intercept_: Any
+    classes_: np.ndarray
+    eta_: float | None
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    radius_: float
+    comparator_: np.ndarray
+    regret_: float | None
+    regret_bound_: float | None
+    bound_: float | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "loss": [
             StrOptions({"hinge", "squared_hinge", "logistic", "perceptron"}),
@@ -379,19 +402,19 @@ class OnlineGradientDescentClassifier(
 
     def __init__(
         self,
-        loss="hinge",
+        loss: Literal["hinge", "squared_hinge", "logistic", "perceptron"] | Any = "hinge",
         *,
-        eta="anytime",
-        radius=None,
-        horizon=None,
-        gradient_norm=None,
-        conservative=False,
-        fit_intercept=True,
-        max_iter=10,
-        average=False,
-        multi_class="ovr",
-        keep_losses=False,
-    ):
+        eta: Literal["anytime", "horizon"] | float = "anytime",
+        radius: float | None = None,
+        horizon: int | None = None,
+        gradient_norm: float | None = None,
+        conservative: bool = False,
+        fit_intercept: bool = True,
+        max_iter: int = 10,
+        average: bool = False,
+        multi_class: Literal["ovr", "kesler"] = "ovr",
+        keep_losses: bool = False,
+    ) -> None:
         self.loss = loss
         self.eta = eta
         self.radius = radius
@@ -551,6 +574,21 @@ class OnlineGradientDescentRegressor(
     True
     """
 
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    eta_: float | None
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    radius_: float
+    comparator_: np.ndarray
+    regret_: float | None
+    regret_bound_: float | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "loss": [
             StrOptions(
@@ -570,18 +608,21 @@ class OnlineGradientDescentRegressor(
 
     def __init__(
         self,
-        loss="square",
+        loss: Literal[
+            "square", "absolute", "epsilon_insensitive", "squared_epsilon_insensitive", "huber"
+        ]
+        | Any = "square",
         *,
-        eta="anytime",
-        radius=None,
-        horizon=None,
-        gradient_norm=None,
-        epsilon=0.1,
-        fit_intercept=True,
-        max_iter=10,
-        average=False,
-        keep_losses=False,
-    ):
+        eta: Literal["anytime", "horizon"] | float = "anytime",
+        radius: float | None = None,
+        horizon: int | None = None,
+        gradient_norm: float | None = None,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        max_iter: int = 10,
+        average: bool = False,
+        keep_losses: bool = False,
+    ) -> None:
         self.loss = loss
         self.eta = eta
         self.radius = radius

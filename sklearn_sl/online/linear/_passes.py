@@ -1,7 +1,9 @@
 """Fits that pass over the samples until that no longer pays, as scikit-learn's do."""
 
+from __future__ import annotations
+
 from itertools import count, repeat
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +23,9 @@ from sklearn_sl.online.linear._linear import (
     NORM2,
     squared_norms,
 )
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, Estimator, MatrixLike
 
 # The presentations of a shuffled pass have places of their own up to these numbers, in all or in
 # the mean of the rows, whichever is more.
@@ -297,7 +302,14 @@ def begin_with(state, coef, intercept):
 
 @fit_context(prefer_skip_nested_validation=True)
 @paragraphs
-def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+def fit(
+    self: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    coef_init: ArrayLike | None = None,
+    intercept_init: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Estimator:
     """Pass over the samples until a pass is clean or no longer pays.
 
     Parameters
@@ -310,7 +322,13 @@ def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
 
 @stream_context
 @paragraphs
-def partial_fit(self, X, y, classes=None, sample_weight=None):
+def partial_fit(
+    self: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Estimator:
     """Go through more trials, once and in their order.
 
     Parameters
@@ -342,12 +360,12 @@ def go_on(self, X, y, classes=None, sample_weight=None):
 
 
 @property
-def t_(self):
+def t_(self) -> int:
     """The number of trials plus one, as scikit-learn has it."""
     return self.n_trials_ + 1
 
 
-def standard_coef(self):
+def standard_coef(self) -> np.ndarray:
     """Return the last weights, which differ from ``coef_`` if these are an average.
 
     Returns
@@ -359,7 +377,7 @@ def standard_coef(self):
     return self._state.last_weights()[0].copy()
 
 
-def standard_intercept(self):
+def standard_intercept(self) -> np.ndarray:
     """Return the last intercepts, which differ from ``intercept_`` if these are an average.
 
     Returns
@@ -371,7 +389,7 @@ def standard_intercept(self):
     return self._state.last_weights()[1]
 
 
-def densify(self):
+def densify(self: Estimator) -> Estimator:
     """Let ``coef_`` be an array.
 
     Returns
@@ -385,7 +403,7 @@ def densify(self):
     return self
 
 
-def sparsify(self):
+def sparsify(self: Estimator) -> Estimator:
     """Let ``coef_`` be a sparse matrix; the next ``partial_fit`` makes it an array again.
 
     Returns
@@ -398,7 +416,7 @@ def sparsify(self):
     return self
 
 
-def mistake_bound(self, X, y, comparator=None):
+def mistake_bound(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | None = None) -> float:
     """Return the theorem's bound on the mistakes of one pass over some samples.
 
     Parameters

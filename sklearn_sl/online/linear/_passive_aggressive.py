@@ -1,6 +1,9 @@
 """Passive-aggressive learners: after each trial, the nearest weights that would have been right."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -17,6 +20,9 @@ from sklearn_sl.theory._online_gradient import (
     best_passive_aggressive_bound,
     passive_aggressive_loss_bound,
 )
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 CONSTRAINTS = {
     "C": [Interval(Real, 0, None, closed="right")],
@@ -178,6 +184,22 @@ class PassiveAggressiveClassifier(
     (1.0, True)
     """
 
+    coef_: Any
+    intercept_: Any
+    classes_: np.ndarray
+    n_mistakes_: int
+    cumulative_loss_: float
+    squared_loss_: float
+    n_trials_: int
+    n_updates_: int
+    radius_: float
+    bound_: float | None
+    comparator_: np.ndarray
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _free = FREE
     _parameter_constraints = {
         **CONSTRAINTS,
@@ -190,24 +212,24 @@ class PassiveAggressiveClassifier(
     def __init__(
         self,
         *,
-        C=1.0,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        shuffle=True,
-        verbose=0,
-        loss="hinge",
-        n_jobs=None,
-        random_state=None,
-        warm_start=False,
-        class_weight=None,
-        average=False,
-        multi_class="ovr",
-        keep_losses=False,
-    ):
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
+        class_weight: dict[Any, Any] | str | None = None,
+        average: bool | int = False,
+        multi_class: Literal["ovr", "kesler"] = "ovr",
+        keep_losses: bool = False,
+    ) -> None:
         self.C = C
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -388,6 +410,20 @@ class PassiveAggressiveRegressor(
     True
     """
 
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    cumulative_loss_: float
+    squared_loss_: float
+    squared_loss_bound_: float | None
+    comparator_: np.ndarray
+    n_trials_: int
+    n_updates_: int
+    radius_: float
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _free = FREE
     _parameter_constraints = {
         **CONSTRAINTS,
@@ -398,22 +434,22 @@ class PassiveAggressiveRegressor(
     def __init__(
         self,
         *,
-        C=1.0,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        shuffle=True,
-        verbose=0,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        random_state=None,
-        warm_start=False,
-        average=False,
-        keep_losses=False,
-    ):
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
+        average: bool | int = False,
+        keep_losses: bool = False,
+    ) -> None:
         self.C = C
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -436,7 +472,9 @@ class PassiveAggressiveRegressor(
 
     @stream_context
     @_passes.paragraphs
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Go through more trials, once and in their order.
 
         Parameters

@@ -1,6 +1,9 @@
 """The perceptron, with the account that its theorem speaks of."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -164,6 +167,21 @@ class Perceptron(
     (True, True)
     """
 
+    coef_: Any
+    intercept_: Any
+    classes_: np.ndarray
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    radius_: float
+    bound_: float | None
+    comparator_: np.ndarray
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -197,26 +215,26 @@ class Perceptron(
     def __init__(
         self,
         *,
-        penalty=None,
-        alpha=0.0001,
-        l1_ratio=0.15,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        shuffle=True,
-        verbose=0,
-        eta0=1.0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        average=False,
-        multi_class="ovr",
-        keep_losses=False,
-    ):
+        penalty: None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, Any] | str | None = None,
+        warm_start: bool = False,
+        average: bool | int | str = False,
+        multi_class: Literal["ovr", "kesler"] = "ovr",
+        keep_losses: bool = False,
+    ) -> None:
         self.penalty = penalty
         self.alpha = alpha
         self.l1_ratio = l1_ratio

@@ -1,8 +1,11 @@
 """Winnow: multiplicative weights, few mistakes among many irrelevant attributes."""
 
+from __future__ import annotations
+
 import functools
 from fractions import Fraction
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +23,9 @@ from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
 from sklearn_sl.online.linear import _multiplicative
 from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
 # More steps than these, one way, are rare for an attribute.
@@ -189,6 +195,22 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
+    coef_: Any
+    intercept_: Any
+    classes_: np.ndarray
+    n_mistakes_: int
+    n_promotions_: int
+    n_demotions_: int
+    n_updates_: int
+    cumulative_loss_: float
+    n_trials_: int
+    bound_: float | None
+    comparator_: np.ndarray
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "alpha": [Interval(Real, 1, None, closed="neither")],
         "threshold": [Interval(Real, 0, None, closed="neither"), None],
@@ -214,16 +236,16 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
     def __init__(
         self,
         *,
-        alpha=2.0,
-        threshold=None,
-        balanced=False,
-        literals=False,
-        concept="disjunction",
-        fit_intercept=False,
-        multi_class="ovr",
-        max_iter=100,
-        keep_losses=False,
-    ):
+        alpha: float = 2.0,
+        threshold: float | None = None,
+        balanced: bool = False,
+        literals: bool = False,
+        concept: Literal["disjunction", "conjunction"] = "disjunction",
+        fit_intercept: bool = False,
+        multi_class: Literal["ovr", "kesler"] = "ovr",
+        max_iter: int = 100,
+        keep_losses: bool = False,
+    ) -> None:
         self.alpha = alpha
         self.threshold = threshold
         self.balanced = balanced
@@ -381,7 +403,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         self.n_updates_ = self.n_promotions_ + self.n_demotions_
 
     @property
-    def log2_weights_(self):
+    def log2_weights_(self) -> np.ndarray:
         """The binary logarithms of the weights."""
         return np.log2(at_start(self, "alpha")) * self._sums
 
@@ -403,7 +425,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     # ------------------------------------------------------------ the theorems
 
-    def mistake_bound(self, k):
+    def mistake_bound(self, k: ArrayLike) -> float:
         """Return the theorem's bound on the mistakes if each class is a disjunction.
 
         Parameters

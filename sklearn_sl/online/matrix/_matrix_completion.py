@@ -1,6 +1,9 @@
 """Online completion of a sign matrix, with side information about its rows and columns."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +18,9 @@ from sklearn_sl.theory._matrix_completion import (
     matrix_completion_bound,
     matrix_completion_mistakes,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # The names of kernels that are positive definite.
 NAMES = set(KERNEL_NAMES) - {"sigmoid", "additive_chi2"}
@@ -212,6 +218,26 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     91 or 29 of 400
     """
 
+    classes_: np.ndarray
+    expected_mistakes_: float
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    n_skipped_: int
+    eta_: float
+    dimension_: float
+    n_rows_: int
+    n_cols_: int
+    row_radius_: float
+    col_radius_: float
+    regret_bound_: float | None
+    bound_: float | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "margin": [Interval(Real, 0, 1, closed="right")],
         "dimension": [Interval(Real, 0, None, closed="neither"), None],
@@ -243,24 +269,24 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
 
     def __init__(
         self,
-        margin=0.5,
-        dimension=None,
-        eta="auto",
+        margin: float = 0.5,
+        dimension: float | None = None,
+        eta: float | str = "auto",
         *,
-        row_kernel=None,
-        col_kernel=None,
-        n_row_features=None,
-        n_rows=None,
-        n_cols=None,
-        row_radius=None,
-        col_radius=None,
-        horizon=None,
-        conservative=False,
-        max_basis=2000,
-        max_iter=1,
-        keep_losses=False,
-        random_state=None,
-    ):
+        row_kernel: str | Any | Callable[..., Any] | None = None,
+        col_kernel: str | Any | Callable[..., Any] | None = None,
+        n_row_features: int | None = None,
+        n_rows: int | None = None,
+        n_cols: int | None = None,
+        row_radius: float | None = None,
+        col_radius: float | None = None,
+        horizon: int | None = None,
+        conservative: bool = False,
+        max_basis: int = 2000,
+        max_iter: int = 1,
+        keep_losses: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.margin = margin
         self.dimension = dimension
         self.eta = eta

@@ -6,7 +6,10 @@ formed: with the distinct rows and columns of the updates as a basis ``Phi`` eve
 their kernel values.
 """
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,6 +20,9 @@ from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import diagonal, encode_checked, pair_values
 from sklearn_sl.online._parameters import check_fixed
 from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
 
 EPS = np.finfo(np.float64).eps
 # What an answer may be wrong by, relative to it.
@@ -519,7 +525,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         check_fixed(self)
         return self._scores(self._read_query(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Any:
         """Return the scores of trials.
 
         Parameters
@@ -536,7 +542,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         scores = self._scores_of_query(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the classes of trials, the more probable ones.
 
         Parameters
@@ -551,7 +557,7 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         """
         return super()._predictions(self._scores_of_query(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Return with which probability the randomised learner would predict each class.
 
         Parameters

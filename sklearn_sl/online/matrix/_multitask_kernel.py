@@ -1,6 +1,9 @@
 """Online learning of tasks whose hypothesis, a function of a kernel, changes now and then."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,6 +24,9 @@ from sklearn_sl.theory._matrix_completion import (
     multitask_kernel_bound,
     multitask_kernel_complexity,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @paragraphs
@@ -164,6 +170,24 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     58 of 200
     """
 
+    classes_: np.ndarray
+    expected_mistakes_: float
+    n_mistakes_: int
+    cumulative_loss_: float
+    n_trials_: int
+    n_updates_: int
+    n_skipped_: int
+    n_tasks_: int
+    complexity_: float
+    dimension_: float
+    eta_: float
+    radius_: float
+    regret_bound_: float | None
+    converged_: bool
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "kernel": [StrOptions(NAMES), callable],
         "n_modes": [Interval(Integral, 1, None, closed="left")],
@@ -183,20 +207,20 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
 
     def __init__(
         self,
-        kernel="rbf",
-        n_modes=2,
-        n_switches=1,
-        complexity=None,
-        eta="auto",
+        kernel: str | Any | Callable[..., Any] = "rbf",
+        n_modes: int = 2,
+        n_switches: int = 1,
+        complexity: float | None = None,
+        eta: float | str = "auto",
         *,
-        gamma=None,
-        task_column=None,
-        radius=None,
-        horizon=None,
-        max_basis=2000,
-        keep_losses=False,
-        random_state=None,
-    ):
+        gamma: float | str | None = None,
+        task_column: int | None = None,
+        radius: float | None = None,
+        horizon: int | None = None,
+        max_basis: int = 2000,
+        keep_losses: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernel = kernel
         self.n_modes = n_modes
         self.n_switches = n_switches
