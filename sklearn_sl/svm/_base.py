@@ -14,7 +14,6 @@ from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
-from sklearn_sl.svm._problem import certificates
 
 document = inserter(
     **PARAGRAPHS,
@@ -94,8 +93,8 @@ class SupportVectorMixin(KernelMachineMixin):
     def _keep_solutions(self, X, kernel, used, dual, solutions):
         """Set expansion and certificates, and warn of what is not solved; return the support."""
         support = self._keep_expansion(X, kernel, used, dual)
-        vars(self).update(certificates(solutions))
-        self.converged_ = all(s.converged for s in solutions)
+        vars(self).update(solutions.certificates())
+        self.converged_ = bool(solutions.converged.all())
         self.fit_status_ = 0 if self.converged_ else 1
         if not self.converged_:
             warn(

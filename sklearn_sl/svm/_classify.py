@@ -20,8 +20,8 @@ from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
-from sklearn_sl.svm._many import solve_many, until
-from sklearn_sl.svm._problem import margin_problem
+from sklearn_sl.svm._many import Batch, solve_many, until
+from sklearn_sl.svm._problem import Solutions, margin_problem
 from sklearn_sl.svm._solver import is_polished, solve
 
 if TYPE_CHECKING:
@@ -58,24 +58,26 @@ class ClassificationMixin(SupportVectorMixin):
     def _solve_pairs(self, gram, codes, cost, pairs, watch):
         """Return the solutions of all pairs of classes, the first of them positive."""
         options = self._solver_options | {"watch": watch}
-        problems = [
-            margin_problem(
-                np.where(codes[rows] == first, 1.0, -1.0),
-                cost[rows],
-                squared=self.loss == "squared_hinge",
-                intercept=self.fit_intercept,
-            )
-            for first, _, rows in pairs
-        ]
+        rows = np.concatenate([rows for _, _, rows in pairs])
+        lengths = [len(rows) for _, _, rows in pairs]
+        firsts = np.repeat([first for first, _, _ in pairs], lengths)
+        whole = margin_problem(
+            np.where(codes[rows] == firsts, 1.0, -1.0),
+            cost[rows],
+            squared=self.loss == "squared_hinge",
+            intercept=self.fit_intercept,
+        )
         solve_one = solve_hard_margin if np.isinf(cost).any() else solve
         if len(pairs) == 1:
-            return [solve_one(problems[0], gram, **options)]
+            return Solutions.of([solve_one(whole, gram, **options)])
         options["polish"] = is_polished(gram.n, self.tol)
-        places = [rows for _, _, rows in pairs]
+        batch = Batch(whole, rows, lengths)
         values = self._shared_matrix(gram)
         if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
-            return solve_many(problems, places, gram, values, n_jobs=self.n_jobs, **options)
-        tasks = [(p, SubGram(gram, rows, values)) for p, rows in zip(problems, places, strict=True)]
+            return solve_many(batch, gram, values, n_jobs=self.n_jobs, **options)
+        tasks = [
+            (batch.problem(k), SubGram(gram, rows, values)) for k, (_, _, rows) in enumerate(pairs)
+        ]
         n_threads = effective_n_jobs(self.n_jobs)
 
         def solve_pair(task, over):
@@ -84,7 +86,7 @@ class ClassificationMixin(SupportVectorMixin):
             except NotSeparableError as error:
                 raise error.among(task[1].rows, gram.n) from None
 
-        return list(in_order(solve_pair, tasks, n_threads))
+        return Solutions.of(list(in_order(solve_pair, tasks, n_threads)))
 
     def _shared_matrix(self, gram):
         """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
@@ -97,10 +99,11 @@ class ClassificationMixin(SupportVectorMixin):
         """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
         n_classes = len(self.classes_)
         dual = np.zeros((n_classes - 1, len(used)))
-        for (first, second, rows), solution in zip(pairs, solutions, strict=True):
-            ours = codes[rows] == first
-            dual[second - 1, rows[ours]] = solution.b[ours]
-            dual[first, rows[~ours]] = solution.b[~ours]
+        firsts, seconds, rows = zip(*pairs)
+        lengths = [len(some) for some in rows]
+        firsts, seconds = np.repeat(firsts, lengths), np.repeat(seconds, lengths)
+        rows = np.concatenate(rows)
+        dual[np.where(codes[rows] == firsts, seconds - 1, firsts), rows] = solutions.b
         sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
         support = self._keep_solutions(X, kernel, used, sign * dual, solutions)
         self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)

@@ -8,22 +8,111 @@ from joblib import effective_n_jobs
 from sklearn_sl._threads import in_order
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._gram import SLICE, SubGram, flattest
-from sklearn_sl.svm._problem import DualSolution
-from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, POLISH, Search, polished_violation
+from sklearn_sl.svm._problem import NEAR_BOUND, DualSolution, Solutions
+from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, POLISH, Search
 
 # Kernel values of all problems together above which a second thread gains more than it costs.
 WORTH_A_THREAD = 10_000_000
 
 
-def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
-    """Return the solutions of problems on the samples ``places`` of a larger set.
+class Batch:
+    """Problems on parts of one set of samples, one after the other in one array.
+
+    What a problem says of its variables one by one is said of all problems at once; sums and
+    extremes are those of segments. With thousands of pairs of classes a Python object for each
+    would cost more than the solution.
 
     Parameters
     ----------
-    problems : list of Problem
+    whole : Problem
+        The problems, their variables one after the other.
+    rows : ndarray of int
+        The sample of each variable.
+    lengths : array-like of int
+        The number of variables of each problem, at least one.
+    """
+
+    def __init__(self, whole, rows, lengths):
+        self.whole, self.rows, self.lengths = whole, rows, np.asarray(lengths)
+        self.stops = np.cumsum(self.lengths)
+        self.starts = self.stops - self.lengths
+
+    @classmethod
+    def of(cls, problems, places):
+        """Return the batch of problems that differ in their arrays only."""
+        names = ("target", "lower", "upper", "cost")
+        joined = {name: np.concatenate([getattr(p, name) for p in problems]) for name in names}
+        whole = replace(problems[0], **joined)
+        return cls(whole, np.concatenate(places), [len(rows) for rows in places])
+
+    def __len__(self):
+        return len(self.lengths)
+
+    def segment(self, k):
+        """Return where the variables of a problem are."""
+        return slice(self.starts[k], self.stops[k])
+
+    def problem(self, k):
+        """Return one problem."""
+        return self.whole.of(self.segment(k))
+
+    def take(self, chosen):
+        """Return the batch of some problems, and where their variables are in this one."""
+        places = np.concatenate([np.arange(self.starts[k], self.stops[k]) for k in chosen])
+        return Batch(self.whole.of(places), self.rows[places], self.lengths[chosen]), places
+
+    def each(self, numbers):
+        """Return a number of each problem for each of its variables."""
+        return np.repeat(numbers, self.lengths)
+
+    def sums(self, terms):
+        """Return the sum over the variables of each problem."""
+        return np.add.reduceat(terms, self.starts)
+
+    def largest(self, terms):
+        """Return the largest term of each problem."""
+        return np.maximum.reduceat(terms, self.starts)
+
+    def extremes(self, b, v):
+        """Return ``Problem.extremes`` of each problem."""
+        up, down = self.whole.slopes(b, v)
+        most, least = self.largest(up), -self.largest(-down)
+        if self.whole.intercept:
+            return most, least
+        return np.maximum(most, 0.0), np.minimum(least, 0.0)
+
+    def violations(self, b, v):
+        """Return the violation of each problem."""
+        most, least = self.extremes(b, v)
+        return np.maximum(most - least, 0.0)
+
+    def is_settled(self, b):
+        """Return which problems have no coefficient next to a bound by a rounding error."""
+        near = NEAR_BOUND * self.each(self.largest(np.abs(b)))
+        settled = self.whole.moved_to_bounds(b, near)
+        return np.logical_and.reduceat(settled == b, self.starts)
+
+    def intercepts(self, b, v):
+        """Return ``Problem.best_intercept`` of each problem."""
+        whole = self.whole
+        if not whole.intercept:
+            return np.zeros(len(self))
+        free = whole.free(b) & (b != 0)
+        total = self.sums(np.where(free, v - whole.width * np.sign(b), 0.0))
+        n_free = self.sums(free.astype(np.int64))
+        ends = np.stack(self.extremes(b, v))
+        known = np.isfinite(ends)
+        middle = np.where(known, ends, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return np.where(n_free > 0, total / np.maximum(n_free, 1), middle)
+
+
+def solve_many(batch, gram, values, *, n_jobs=None, **options):
+    """Return the :class:`~sklearn_sl.svm._problem.Solutions` of a batch of problems.
+
+    Parameters
+    ----------
+    batch : Batch
         The problems.
-    places : list of ndarray of int
-        The samples of each of them.
     gram : KernelGram or MatrixGram
         The Gram matrix of all samples.
     values : ndarray of shape (n, n)
@@ -33,25 +122,63 @@ def solve_many(problems, places, gram, values, *, n_jobs=None, **options):
     **options
         Those of :func:`~sklearn_sl.svm._solver.solve`.
     """
-    worth = sum(len(rows) ** 2 for rows in places) > WORTH_A_THREAD
-    threads = min(effective_n_jobs(n_jobs), len(problems)) if worth else 1
-    shares = [slice(k, None, threads) for k in range(threads)]
-    found = [None] * len(problems)
+    worth = np.sum(batch.lengths**2.0) > WORTH_A_THREAD
+    threads = min(effective_n_jobs(n_jobs), len(batch)) if worth else 1
+    b, v = np.empty((2, len(batch.rows)))
+    steps, violations = np.zeros(len(batch), dtype=np.int64), np.full(len(batch), np.inf)
 
-    def first_steps(share, over):
-        part = problems[share], places[share]
-        return _first_steps(*part, gram, values, **until(over, options))
+    def first_steps(first, over):
+        chosen = np.arange(first, len(batch), threads)
+        part, places = batch.take(chosen)
+        found = _first_steps(part, gram, values, **until(over, options))
+        b[places], v[places], steps[chosen], violations[chosen] = found
 
-    for share, part in zip(shares, in_order(first_steps, shares, threads), strict=True):
-        found[share] = part
+    for _ in in_order(first_steps, range(threads), threads):
+        pass
+    if not np.isfinite(b).all():
+        raise ValueError(NO_OPTIMUM)
     if values.dtype != np.float64:
-        _correct(found, places, gram)
+        v = _exact_gradients(batch, gram, b)
+        violations = batch.violations(b, v)
+    goal = np.full(len(batch), options["tol"])
+    if options["polish"]:
+        goal = np.minimum(goal, _polished_violations(batch, gram, b))
+    converged = (violations <= goal) & batch.is_settled(b)
 
-    def finish(task, over):
-        solution, rows = task
-        return _finished(solution, SubGram(gram, rows, values), **until(over, options))
+    def finish(k, over):
+        place = batch.segment(k)
+        problem, rows = batch.problem(k), batch.rows[place]
+        start = DualSolution(problem, b[place], v[place], int(steps[k]), violations[k], False)
+        part = SubGram(gram, rows, values)
+        search = Search(problem, part, start=start, **until(over, options))
+        search.n_iter = start.n_iter
+        search.approach()
+        return search.finish()
 
-    return list(in_order(finish, list(zip(found, places, strict=True)), threads))
+    rest = np.flatnonzero(~converged)
+    for k, solution in zip(rest, in_order(finish, rest, threads), strict=True):
+        b[batch.segment(k)], v[batch.segment(k)] = solution.b, solution.v
+        steps[k], violations[k] = solution.n_iter, solution.violation
+        converged[k] = solution.converged
+    return solutions_of_batch(batch, b, v, steps, violations, converged)
+
+
+def solutions_of_batch(batch, b, v, steps, violations, converged):
+    """Return the solutions of a batch, with what certifies them."""
+    whole, intercept = batch.whole, batch.intercepts(b, v)
+    squared_norm = np.maximum(batch.sums(b * (whole.target - v - whole.ridge * b)), 0.0)
+    slack = whole.slack(whole.values(b, v, batch.each(intercept)))
+    gain = batch.sums(b * (whole.target + v)) / 2
+    return Solutions(
+        b=b,
+        intercept=intercept,
+        dual_objective=gain - whole.width * batch.sums(np.abs(b)),
+        primal_objective=squared_norm / 2 + batch.sums(whole.losses(slack)),
+        squared_norm=squared_norm,
+        violation=violations,
+        n_iter=steps,
+        converged=converged,
+    )
 
 
 def until(over, options):
@@ -60,19 +187,20 @@ def until(over, options):
     return options | {"watch": lambda violation: over() or watch(violation)}
 
 
-def _first_steps(problems, places, gram, values, *, tol, polish, watch, slice_size=SLICE, **_):
-    """Return what a compiled pass over the problems finds."""
+def _first_steps(batch, gram, values, *, tol, polish, watch, slice_size=SLICE, **_):
+    """Return ``b, v, steps, violations`` that a compiled pass over the problems finds."""
     if polish:
         tol = min(tol, POLISH * (1 + np.abs(gram.diagonal).max(initial=0)))
-    state = np.concatenate([_state(p, gram, rows) for p, rows in zip(problems, places)], axis=1)
-    rows, stops = np.concatenate(places), np.cumsum([len(rows) for rows in places])
-    steps, violations = np.zeros(len(problems), dtype=np.int64), np.full(len(problems), np.inf)
-    alone, flat, done = not problems[0].intercept, flattest(gram, values.dtype), 0
-    while done < len(problems):
+    whole, state = batch.whole, np.empty((6, len(batch.rows)))
+    state[0], state[1], state[2], state[3] = 0, whole.target, whole.lower, whole.upper
+    state[4], state[5] = whole.width, gram.diagonal[batch.rows] + whole.ridge
+    steps, violations = np.zeros(len(batch), dtype=np.int64), np.full(len(batch), np.inf)
+    alone, flat, done = not whole.intercept, flattest(gram, values.dtype), 0
+    while done < len(batch):
         done = _smo.solve_many(
             values,
-            rows,
-            stops,
+            batch.rows,
+            batch.stops,
             alone,
             state,
             tol,
@@ -85,49 +213,24 @@ def _first_steps(problems, places, gram, values, *, tol, polish, watch, slice_si
         )
         if watch(violations[:done].max()):
             break
-    parts = zip(problems, np.split(state[:2], stops[:-1], axis=1), steps, violations, strict=True)
-    return [
-        DualSolution(problem, b.copy(), v.copy(), int(taken), violation, False)
-        for problem, (b, v), taken, violation in parts
-    ]
+    return state[0], state[1], steps, violations
 
 
-def _state(problem, gram, rows):
-    """Return the variables of a problem for the compiled pass."""
-    state = np.empty((6, len(rows)))
-    state[0], state[1], state[2], state[3] = 0, problem.target, problem.lower, problem.upper
-    state[4], state[5] = problem.width, gram.diagonal[rows] + problem.ridge
-    return state
+def _exact_gradients(batch, gram, b):
+    """Return the exact gradients of all problems, by one product."""
+    column = batch.each(np.arange(len(batch)))
+    coef = np.zeros((gram.n, len(batch)))
+    coef[batch.rows, column] = b
+    support = np.flatnonzero(coef.any(axis=1))
+    product = gram.product(support, coef[support])
+    return batch.whole.target - batch.whole.ridge * b - product[batch.rows, column]
 
 
-def _correct(found, places, gram):
-    """Set the exact gradients of many solutions, by one product."""
-    b = np.zeros((gram.n, len(found)))
-    for column, (solution, rows) in enumerate(zip(found, places, strict=True)):
-        b[rows, column] = solution.b
-    support = np.flatnonzero(b.any(axis=1))
-    product = gram.product(support, b[support])
-    for column, (solution, rows) in enumerate(zip(found, places, strict=True)):
-        ridge = solution.problem.ridge * solution.b
-        solution.v = solution.problem.target - ridge - product[rows, column]
-        solution.violation = solution.problem.violation(solution.b, solution.v)
-
-
-def _finished(solution, gram, **options):
-    """Return a solution that is certified, and polished if it should be."""
-    problem, goal = solution.problem, options["tol"]
-    if not np.isfinite(solution.b).all():
-        raise ValueError(NO_OPTIMUM)
-    if options["polish"]:
-        goal = min(goal, polished_violation(problem, gram, solution.b))
-    on_bounds = np.array_equal(problem.settled(solution.b), solution.b)
-    if solution.violation <= goal and on_bounds:
-        solution.converged = True
-        return solution
-    search = Search(problem, gram, start=solution, **options)
-    search.n_iter = solution.n_iter
-    search.approach()
-    return search.finish()
+def _polished_violations(batch, gram, b):
+    """Return :func:`~sklearn_sl.svm._solver.polished_violation` of each problem."""
+    size = batch.largest(np.abs(gram.diagonal)[batch.rows])
+    target = batch.largest(np.abs(batch.whole.target))
+    return POLISH * (size * batch.sums(np.abs(b)) + target)
 
 
 def solve_in_turn(problems, gram, **options):

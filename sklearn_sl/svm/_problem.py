@@ -1,6 +1,6 @@
 """The quadratic programs of support vector machines: four losses, one problem."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,10 @@ class Problem:
         of a solution in each row.
         """
         near = near * np.maximum(np.abs(b).max(axis=-1, keepdims=True, initial=0), size)
+        return self.moved_to_bounds(b, near)
+
+    def moved_to_bounds(self, b, near):
+        """Return coefficients of which those this near to zero or to a bound are there."""
         for end in (self.lower, self.upper, 0.0):
             b = np.where(np.abs(b - end) <= near, end, b)
         return b
@@ -116,13 +120,11 @@ class Problem:
             return np.maximum(np.abs(self.target - f) - self.width, 0)
         return np.maximum(1 - self.target * f, 0)
 
-    def loss(self, slack):
-        """Return the sum of the losses."""
-        used = self.cost > 0
-        slack = slack[used] ** 2 if self.squared else slack[used]
+    def losses(self, slack):
+        """Return the loss of each sample; with a hard margin the slack is zero up to ``tol``."""
+        slack = slack**2 if self.squared else slack
         with np.errstate(invalid="ignore"):
-            # The slack of a hard margin is zero but for the tolerance.
-            return float(np.where(np.isinf(self.cost[used]), 0.0, self.cost[used] * slack).sum())
+            return np.where((self.cost > 0) & np.isfinite(self.cost), self.cost * slack, 0.0)
 
     def dual_objective(self, b, v):
         """Return the dual objective, to be maximised."""
@@ -139,7 +141,7 @@ class Problem:
     def primal_objective(self, b, v, intercept):
         """Return the primal objective, ``||f||**2 / 2`` and the losses."""
         slack = self.slack(self.values(b, v, intercept))
-        return 0.5 * self.squared_norm(b, v) + self.loss(slack)
+        return 0.5 * self.squared_norm(b, v) + float(self.losses(slack).sum())
 
 
 def margin_problem(sign, cost, *, squared=False, intercept=True):
@@ -214,19 +216,40 @@ class DualSolution:
         return self.problem.values(self.b, self.v, self.intercept)
 
 
-def certificates(solutions):
-    """Return intercepts and what certifies solutions, one number for each of them, by name."""
-    dual = np.array([s.dual_objective for s in solutions])
-    primal = np.array([s.primal_objective for s in solutions])
-    with np.errstate(divide="ignore"):
-        margin = 1 / np.sqrt([s.squared_norm for s in solutions])
-    return {
-        "intercept_": np.array([s.intercept for s in solutions]),
-        "dual_objective_": dual,
-        "primal_objective_": primal,
-        # Weak duality, but for rounding.
-        "duality_gap_": np.maximum(primal - dual, 0),
-        "kkt_violation_": np.array([s.violation for s in solutions]),
-        "margin_": margin,
-        "n_iter_": np.array([max(s.n_iter, 1) for s in solutions], dtype=np.int32),
-    }
+@dataclass
+class Solutions:
+    """Solutions of several problems, in arrays of one number each, but for the coefficients.
+
+    ``b`` has the coefficients of all of them, one problem after the other.
+    """
+
+    b: np.ndarray
+    intercept: np.ndarray
+    dual_objective: np.ndarray
+    primal_objective: np.ndarray
+    squared_norm: np.ndarray
+    violation: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
+
+    @classmethod
+    def of(cls, solutions):
+        """Return what a list of :class:`DualSolution` says."""
+        names = [field.name for field in fields(cls)][1:]
+        numbers = {name: np.array([getattr(s, name) for s in solutions]) for name in names}
+        return cls(b=np.concatenate([s.b for s in solutions]), **numbers)
+
+    def certificates(self):
+        """Return the intercepts and what certifies the solutions, by the names of attributes."""
+        with np.errstate(divide="ignore"):
+            margin = 1 / np.sqrt(self.squared_norm)
+        return {
+            "intercept_": self.intercept,
+            "dual_objective_": self.dual_objective,
+            "primal_objective_": self.primal_objective,
+            # Weak duality, but for rounding.
+            "duality_gap_": np.maximum(self.primal_objective - self.dual_objective, 0),
+            "kkt_violation_": self.violation,
+            "margin_": margin,
+            "n_iter_": np.maximum(self.n_iter, 1).astype(np.int32),
+        }

@@ -17,7 +17,7 @@ from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._gram import gram_of
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
-from sklearn_sl.svm._problem import tube_problem
+from sklearn_sl.svm._problem import Solutions, tube_problem
 from sklearn_sl.svm._solver import solve
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class RegressionMixin(SupportVectorMixin):
 
     def _expand(self, X, kernel, used, solution):
         """Set the attributes of the machine."""
-        support = self._keep_solutions(X, kernel, used, solution.b[None], [solution])
+        support = self._keep_solutions(X, kernel, used, solution.b[None], Solutions.of([solution]))
         self.n_support_ = np.array([len(support)], dtype=np.int32)
         for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
             setattr(self, name, float(getattr(self, name)[0]))

@@ -28,7 +28,7 @@ from sklearn_sl._threads import in_order
 from sklearn_sl._warnings import warn
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram
 from sklearn_sl.svm._left_out import loo_values
-from sklearn_sl.svm._many import solve_in_turn, solve_many
+from sklearn_sl.svm._many import Batch, solve_in_turn, solve_many
 from sklearn_sl.svm._solver import is_polished
 
 # The least and the largest C of a grid that is given by its size.
@@ -281,14 +281,13 @@ def values_of_many(machines, gram, fold, C, options):
     problems = [problem_at(C) for problem_at in machines]
     places = [np.flatnonzero(problem.lower < problem.upper) for problem in problems]
     parts = [problem.of(rows) for problem, rows in zip(problems, places, strict=True)]
-    solutions = solve_many(parts, places, gram, gram.K, n_jobs=1, **options)
-    b = np.zeros((gram.n, len(machines)))
-    for column, (rows, solution) in enumerate(zip(places, solutions, strict=True)):
-        b[rows, column] = solution.b
+    batch = Batch.of(parts, places)
+    solutions = solve_many(batch, gram, gram.K, n_jobs=1, **options)
+    b = np.zeros((gram.n, len(batch)))
+    b[batch.rows, batch.each(np.arange(len(batch)))] = solutions.b
     support = np.flatnonzero(b.any(axis=1))
     values = gram.product(support, b[support], at=fold.tested)
-    intercept = np.array([solution.intercept for solution in solutions])
-    return values + intercept, sum(not solution.converged for solution in solutions)
+    return values + solutions.intercept, int(np.sum(~solutions.converged))
 
 
 def left_out_alone(solution, gram, options):

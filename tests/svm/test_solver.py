@@ -10,7 +10,7 @@ from _clock import slowness
 from conftest import ALGEBRA, EXACT, needs_callbacks, solver
 from reference.smo import smo
 from sklearn import svm as peer
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from sklearn_sl.kernels import Gaussian, Polynomial
 from sklearn_sl.svm import SVC, SVR, _smo
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram, runs, whole_matrix
-from sklearn_sl.svm._many import _first_steps, solve_many
-from sklearn_sl.svm._problem import margin_problem, tube_problem
+from sklearn_sl.svm._many import Batch, _first_steps, solve_many
+from sklearn_sl.svm._problem import Solutions, margin_problem, tube_problem
 from sklearn_sl.svm._solver import EXACT as MOST_IN_DOUBLE
 from sklearn_sl.svm._solver import Search, solve
 
@@ -164,13 +164,49 @@ def test_many_problems_at_once_are_solved_as_one_by_one(intercept, squared, rng)
         for rows in groups
     ]
     options = {"tol": 1e-3, "polish": True, "watch": lambda violation: False}
-    values = whole_matrix(gram, np.float64)
-    for n_jobs in (1, 2):
-        together = solve_many(problems, groups, gram, values, n_jobs=n_jobs, **options)
-        for problem, rows, solution in zip(problems, groups, together, strict=True):
-            alone = solve(problem, SubGram(gram, rows), **options)
-            np.testing.assert_allclose(solution.values, alone.values, **ALGEBRA)
-            assert solution.converged
+    one_by_one = Solutions.of(
+        [solve(problem, SubGram(gram, rows), **options) for problem, rows in zip(problems, groups)]
+    )
+    batch = Batch.of(problems, groups)
+    for dtype in (np.float64, np.float32):
+        values = whole_matrix(gram, dtype)
+        together = solve_many(batch, gram, values, **options)
+        assert together.converged.all()
+        np.testing.assert_allclose(together.b, one_by_one.b, **ALGEBRA)
+        numbers = together.certificates()
+        for name, expected in one_by_one.certificates().items():
+            if name not in ("n_iter_", "kkt_violation_"):
+                np.testing.assert_allclose(numbers[name], expected, **ALGEBRA, err_msg=name)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_is_shared_out_among_threads(threads, rng, monkeypatch):
+    monkeypatch.setattr("sklearn_sl.svm._many.WORTH_A_THREAD", 0)
+    X, y = make_blobs(120, centers=7, cluster_std=3.0, random_state=0)
+    model = SVC(n_jobs=threads).fit(X, y)
+    expected = SVC().fit(X, y)
+    np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+
+
+def test_problems_of_a_batch_are_those_it_is_made_of(rng):
+    problems = [
+        tube_problem(rng.normal(size=n), rng.uniform(0, 2, n) * (rng.random(n) < 0.8), 0.1)
+        for n in (1, 5, 9)
+    ]
+    rows = [np.sort(rng.choice(20, len(problem.target), replace=False)) for problem in problems]
+    batch = Batch.of(problems, rows)
+    b = np.clip(rng.normal(size=15), batch.whole.lower, batch.whole.upper)
+    v = rng.normal(size=15)
+    violations, intercepts = batch.violations(b, v), batch.intercepts(b, v)
+    settled = batch.is_settled(b)
+    for k, problem in enumerate(problems):
+        part = batch.segment(k)
+        np.testing.assert_array_equal(batch.rows[part], rows[k])
+        np.testing.assert_array_equal(batch.problem(k).cost, problem.cost)
+        assert violations[k] == problem.violation(b[part], v[part])
+        np.testing.assert_allclose(intercepts[k], problem.best_intercept(b[part], v[part]), **EXACT)
+        assert settled[k] == np.array_equal(problem.settled(b[part]), b[part])
 
 
 def test_runs_of_indices_are_copied_as_any_others(rng):
@@ -299,14 +335,13 @@ def test_problems_that_nobody_came_to_are_not_solved():
     gram = KernelGram(Gaussian(gamma=0.3), X)
     places = [np.arange(60)] * 3
     problems = [margin_problem(np.where(y > level, 1.0, -1.0), np.ones(60)) for level in (-1, 0, 1)]
-    first, *others = _first_steps(
-        problems, places, gram, whole_matrix(gram, np.float64), tol=1e-3, polish=False, watch=bool
+    batch = Batch.of(problems, places)
+    *_, violations = _first_steps(
+        batch, gram, whole_matrix(gram, np.float64), tol=1e-3, polish=False, watch=bool
     )
-    assert first.violation <= 1e-3
-    assert all(solution.violation <= 1e-3 for solution in others)  # one slice is enough
-    stopped = _first_steps(
-        problems,
-        places,
+    assert all(violations <= 1e-3)  # one slice is enough
+    *_, violations = _first_steps(
+        batch,
         gram,
         whole_matrix(gram, np.float64),
         tol=1e-3,
@@ -314,7 +349,7 @@ def test_problems_that_nobody_came_to_are_not_solved():
         watch=lambda violation: True,
         slice_size=1,
     )
-    assert [solution.violation <= 1e-3 for solution in stopped] == [True, False, False]
+    assert (violations <= 1e-3).tolist() == [True, False, False]
 
 
 def test_kernel_function_may_compare_strings():
