@@ -145,24 +145,13 @@ def draw_seed(rules, random_state, n_features):
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The rules as the compiled workers read them: numbers alone."""
-
-    criterion: int
-    random_thresholds: bool
-    random_order: bool
-    best_first: bool
-    max_depth: int
-    min_samples_split: int
-    min_samples_leaf: int
-    min_weight_split: float
-    min_weight_leaf: float
-    max_features: int
-    max_leaf_nodes: int
-    min_impurity_decrease: float
-    competitors: int
-    surrogates: int
+# The rules as the compiled workers read them: numbers alone.
+Limits = namedtuple(
+    "Limits",
+    "criterion random_thresholds random_order best_first max_depth min_samples_split "
+    "min_samples_leaf min_weight_split min_weight_leaf max_features max_leaf_nodes "
+    "min_impurity_decrease competitors surrogates",
+)
 
 
 # ---------------------------------------------------------------- growing
