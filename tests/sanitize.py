@@ -29,6 +29,9 @@ def build():
     options = {"SKLEARN_SL_SANITIZE": "1", "CFLAGS": "-O1 -fno-omit-frame-pointer"}
     command = ["setup.py", "--quiet", "build", "--build-base", BUILD, "--build-lib", BUILD / "lib"]
     run(*command, check=True, env={**os.environ, **options})
+    # Without it joblib ends its processes by way of pgrep, which hangs under the sanitizers.
+    target = ["--upgrade", "--target", BUILD / "lib", "psutil"]
+    run("-m", "pip", "install", "--quiet", *target, check=True)
 
 
 def run(*command, **options):
