@@ -13,6 +13,8 @@ from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 os.environ["MPLBACKEND"] = "Agg"
+# A script that is read by type checkers only.
+collect_ignore = ["typing/usage.py"]
 
 # The tolerances of the suite, to be spread into ``numpy.testing.assert_allclose``.
 # EXACT: the same arithmetic; only the order of a sum may differ.

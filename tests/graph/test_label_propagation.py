@@ -91,7 +91,11 @@ class Silent:
 
 @for_both_pairs
 def test_signature_is_that_of_scikit_learn(Ours, Theirs):
-    assert inspect.signature(Ours) == inspect.signature(Theirs)
+    parameters = [
+        [(p.name, p.kind, p.default) for p in inspect.signature(cls).parameters.values()]
+        for cls in (Ours, Theirs)
+    ]
+    assert parameters[0] == parameters[1]
     assert Ours().get_params() == Theirs().get_params()
 
 

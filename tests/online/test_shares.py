@@ -217,7 +217,7 @@ def test_golden_bounds():
     assert fixed_share_bound(10, 3, 0, alpha=0.0) == pytest.approx(np.log(3))
     assert fixed_share_bound(10, 3, 1, alpha=0.0) == np.inf
     assert fixed_share_bound(1, 3, 0) == pytest.approx(np.log(3))
-    with pytest.raises(ValueError, match="fewer shifts than trials"):
+    with pytest.raises(ValueError, match="n_shifts must be < n_trials"):
         fixed_share_bound(10, 3, 10)
     for bound in (lambda: fixed_share_bound(10, 1, 1), lambda: variable_share_bound(1, 1, 1, 0.1)):
         with pytest.raises(ValueError, match="single expert"):

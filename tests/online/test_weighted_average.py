@@ -341,7 +341,7 @@ def test_theorem_has_a_domain():
         weighted_average_bound(3, "absolute")
     with pytest.raises(ValueError, match="prediction must be"):
         weighted_average_bound(3, prediction="mean")
-    with pytest.raises(ValueError, match=r"no such bound for eta above 0\.5"):
+    with pytest.raises(ValueError, match=r"eta must be <= 0\.5"):
         weighted_average_bound(3, eta=1.0)
     with pytest.raises(ValueError, match="sum to one"):
         weighted_average_bound(3, prior=[0.5, 0.5, 0.5])

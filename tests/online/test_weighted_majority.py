@@ -186,7 +186,7 @@ def test_constants_of_the_theorem():
     assert constants(1 - 1e-9)[0] == pytest.approx(2, abs=1e-6)
     assert constants(1e-300)[1] == pytest.approx(1 / np.log(2))
     assert weighted_majority_bound(1, 8, 0.0) == np.inf
-    with pytest.raises(ValueError, match="below one"):
+    with pytest.raises(ValueError, match="beta must be < 1"):
         weighted_majority_bound(1, 8, 1.0)
 
 
