@@ -220,7 +220,7 @@ def test_golden_bounds():
     with pytest.raises(ValueError, match="n_shifts must be < n_trials"):
         fixed_share_bound(10, 3, 10)
     for bound in (lambda: fixed_share_bound(10, 1, 1), lambda: variable_share_bound(1, 1, 1, 0.1)):
-        with pytest.raises(ValueError, match="single expert"):
+        with pytest.raises(ValueError, match="n_shifts must be 0 if n_experts=1"):
             bound()
     with pytest.raises(ValueError, match="best alpha"):
         fixed_share_bound(10, 3, 1, alpha=0.1, simple=True)
