@@ -99,9 +99,12 @@ def test_estimator_passes_what_scikit_learn_checks_on_itself_only(estimator, che
 def ends_with_array_api():
     """Return the names of scikit-learn's checks by how they end with SCIPY_ARRAY_API=1."""
     script = Path(__file__).with_name("_checks.py")
+    # The folder of a script is not always where its imports are looked for (PYTHONSAFEPATH).
+    folders = os.pathsep.join([str(script.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    options = {"PYTHONPATH": folders, "SCIPY_ARRAY_API": "1", "OPENBLAS_NUM_THREADS": "1"}
     run = subprocess.run(
         [sys.executable, "-W", "ignore", script],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, **options},
         stdout=subprocess.PIPE,
         check=True,
     )
