@@ -11,12 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from sklearn_sl._laplacians._factor import Limits, Pattern, TooMuchFill
+from sklearn_sl._rows import slices
+from sklearn_sl._threads import for_each, one_blas_thread
+from sklearn_sl.graph import _dense_elimination
 
-PANEL = 64
+# Columns that are eliminated at once, and rows of an update, which threads share.
+PANEL, ROWS = 64, 512
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
 CALL = 5e8
 # Multiplications that take the time of gathering one number of a matrix.
@@ -418,43 +421,20 @@ def eliminate(A, loss, b):
     for rows in _row_blocks(n, 20 * n):
         np.negative(A[rows], out=M[rows, :n])
     M[:, n], M[:, n + 1 :] = -loss, -b
-    inverses = []
-    for start in range(0, n, PANEL):
-        stop = min(start + PANEL, n)
-        tile, rest = M[start:stop, start:stop], M[start:stop, stop:]
-        _eliminate_tile(tile, -M[start:stop, stop : n + 1].sum(axis=1))
-        rest[:] = np.tril(lapack.dtrtri(tile, lower=1)[0]) @ rest
-        inverses.append(_unit_inverse(tile))
-        if symmetric:
-            below = M[start:stop, stop:n].T * tile.diagonal()
-        else:
-            below = M[stop:, start:stop] @ inverses[-1]
-        # Of a symmetric matrix the upper triangle is enough: it is covered by narrow blocks.
-        work = max(PANEL * (n - stop), CALL / (8 * PANEL) if symmetric else 0)
-        for rows in _row_blocks(n - stop, work, PANEL):
-            first = rows.start if symmetric else 0
-            M[stop:][rows, stop + first :] -= below[rows] @ rest[:, first:]
-    x = -M[:, n + 1 :]
-    for start in reversed(range(0, n, PANEL)):
-        stop = min(start + PANEL, n)
-        x[start:stop] = inverses.pop() @ (x[start:stop] - M[start:stop, stop:n] @ x[stop:])
+    tiles = [(tile.start, tile.stop) for tile in slices(n, PANEL)]
+    with one_blas_thread():
+        for start, stop in tiles:
+            outside = -M[start:stop, stop : n + 1].sum(axis=1)
+            _dense_elimination.factor_rows(M, outside, start, stop)
+            _dense_elimination.factor_columns(M, start, stop, symmetric)
+
+            def update(row, start=start, stop=stop):
+                # Of a symmetric matrix the upper triangle is enough.
+                first_column = row if symmetric else stop
+                _dense_elimination.update(M, start, stop, row, min(row + ROWS, n), first_column)
+
+            for_each(update, range(stop, n, ROWS))
+        x = -M[:, n + 1 :]
+        for start, stop in reversed(tiles):
+            _dense_elimination.substitute(M, start, stop, x)
     return x
-
-
-def _eliminate_tile(tile, outside):
-    """Factor a tile on the diagonal in place; ``outside`` is the weight that leaves the tile."""
-    for k in range(len(tile)):
-        # Zero where nothing leads on: no label is reached, and any pivot will do.
-        pivot = outside[k] - tile[k, k + 1 :].sum() or 1.0
-        tile[k, k] = pivot
-        tile[k, k + 1 :] /= pivot
-        outside[k] /= pivot
-        tile[k + 1 :, k + 1 :] -= np.outer(tile[k + 1 :, k], tile[k, k + 1 :])
-        outside[k + 1 :] -= tile[k + 1 :, k] * outside[k]
-
-
-def _unit_inverse(tile):
-    """Return the inverse of the unit upper triangle of a tile."""
-    inverse = np.triu(lapack.dtrtri(tile, lower=0, unitdiag=1)[0], 1)
-    inverse[np.diag_indices(len(tile))] = 1
-    return inverse

@@ -69,8 +69,8 @@ class PropagationMixin:
         self.residual_, self.n_iter_ = found.residual, found.n_iter
         if not found.converged:
             warn(
-                f"The solver did not converge in max_iter={self.max_iter} iterations: the residual "
-                f"is {found.residual:.1e}, above tol={self.tol:.1e}. Increase max_iter or tol.",
+                f"max_iter={self.max_iter} was reached without convergence: the residual is "
+                f"{found.residual:.1e}, above tol={self.tol:.1e}. Increase max_iter or tol.",
                 ConvergenceWarning,
             )
         return self

@@ -313,7 +313,7 @@ def test_budget_that_is_spent_gives_a_warning_and_distributions(rng, monkeypatch
     monkeypatch.setattr(_absorption, "DIRECT_SPARSE", 10)
     monkeypatch.setattr(_absorption, "LARGEST_ELIMINATED", 10)
     model = LabelPropagation("knn", n_neighbors=12, max_iter=1, tol=1e-10)
-    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 was reached without convergence"):
         model.fit(X, y)
     assert model.residual_ > 1e-10
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1, **EXACT)
@@ -321,7 +321,7 @@ def test_budget_that_is_spent_gives_a_warning_and_distributions(rng, monkeypatch
 
 def test_spreading_warns_when_its_budget_is_spent(rng):
     X, y = some_labels(rng)
-    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 was reached without convergence"):
         LabelSpreading("knn", n_neighbors=12, alpha=0.99, max_iter=1).fit(X, y)
 
 
