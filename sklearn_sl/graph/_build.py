@@ -14,11 +14,12 @@ from sklearn.base import (
     clone,
 )
 from sklearn.metrics import pairwise_distances_chunked
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import added_up, row_hashes
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, refuse_dataframes
+from sklearn_sl._validation import validate_data
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._edges import (
     METHODS,

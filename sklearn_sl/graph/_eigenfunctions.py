@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._sklearn import (
@@ -28,6 +28,7 @@ from sklearn_sl._sklearn import (
 )
 from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
+from sklearn_sl._validation import validate_data
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import check_target, label_codes, label_column

@@ -10,16 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Interval, Progress, StrOptions, fit_context
 from sklearn_sl._threads import blas_threads_for
+from sklearn_sl._validation import validate_data
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._nearest import nearest_samples, nearest_search
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
 from sklearn_sl.kernels._base import flush, gram, row_blocks
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sklearn_sl._typing import ArrayLike, MatrixLike, SparseLike
-
-# Work of one search of neighbours, in multiplications, so that Ctrl-C is heard; at most so many
-# rows.
-SEARCH, SEARCH_ROWS = 2e8, 4096
 
 
 class PropagationMixin:
@@ -101,27 +98,20 @@ class PropagationMixin:
             'use kernel="knn", or LaplacianInterpolationClassifier.',
         )
         if self.kernel == "rbf":
-            A = gram(Gaussian(gamma=self.gamma), _as_float(X)) if self.gamma else np.ones((n, n))
+            kernel = Gaussian(gamma=self.gamma)
+            A = gram(kernel, _as_float(X), encoded=True) if self.gamma else np.ones((n, n))
         else:
             A = check_affinities(self.kernel(X, X), (n, n))
         return _without_diagonal(A)
 
     def _neighbour_graph(self, X):
         """Return the graph of an edge from each sample to each of its neighbours."""
-        self._search = NearestNeighbors(n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).fit(X)
-        numbers = np.concatenate([numbers for _, numbers in self._neighbours(X)])
+        self._search = nearest_search(X, self.n_neighbors, self.n_jobs)
+        numbers = np.concatenate([numbers for _, numbers in nearest_samples(self._search, X)])
         starts = np.arange(len(numbers) + 1) * numbers.shape[1]
         shape = (X.shape[0], X.shape[0])
         ones = np.ones(numbers.size)
         return _without_diagonal(sp.csr_array((ones, numbers.ravel(), starts), shape=shape))
-
-    def _neighbours(self, X):
-        """Iterate over blocks of rows and the numbers of their nearest training samples."""
-        n, p = self._search.n_samples_fit_, X.shape[1]
-        step = int(np.clip(SEARCH / (n * p), 16, SEARCH_ROWS))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, start + step)
-            yield rows, self._search.kneighbors(X[rows], return_distance=False)
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the distribution of the label of each sample.
@@ -155,7 +145,7 @@ class PropagationMixin:
         votes = np.where(self.component_without_label_[:, None], 0, self.label_distributions_)
         if self.kernel == "knn":
             F = np.empty((X.shape[0], len(self.classes_)))
-            for rows, numbers in self._neighbours(X):
+            for rows, numbers in nearest_samples(self._search, X):
                 F[rows] = votes[numbers].sum(axis=1)
             return F
         if self.kernel == "rbf":

@@ -10,13 +10,14 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list, find_components
 from sklearn_sl._laplacians._conjugate_gradients import ScaledMatrix
 from sklearn_sl._laplacians._factor import Factor, Limits, pattern_within
 from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
+from sklearn_sl._validation import validate_data
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._build import GraphBuilder, read_samples

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from sklearn_sl._laplacians._adjacency import as_graph, check_weights, find_components
 from sklearn_sl._rows import distinct_rows
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl._validation import distinct_labels, validate_data
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
@@ -130,6 +129,8 @@ def scaled_by_mass(W, mass):
 
 def label_column(y, X):
     """Return class labels as a vector, one for each sample and each as it was given."""
+    if type(y) is np.ndarray and y.shape == (X.shape[0],):
+        return as_label_array(y)
     check_consistent_length(X, y)
     return column_or_1d(as_label_array(y), warn=True)
 
@@ -155,16 +156,16 @@ def label_codes(y, unlabelled):
     check_known(y)
     marked = _marked(y, unlabelled)
     labels = read_labels(y[~marked])
-    assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    if labels.dtype.kind not in "biuU":
+        assert_all_finite(labels, input_name="y")
     if marked.all():
         raise ValueError(
             "All samples in y are unlabelled, marked by "
             f"{-1 if _is_auto(unlabelled) else unlabelled!r}: at least one label is required."
         )
-    classes, found = np.unique(labels, return_inverse=True)
+    classes = distinct_labels(labels)
     codes = np.full(len(y), -1, dtype=np.intp)
-    codes[~marked] = found
+    codes[~marked] = np.searchsorted(classes, labels)
     return classes, codes
 
 
