@@ -277,8 +277,7 @@ def test_trees_are_grown_where_the_user_wants(class_weight):
 def test_shares_of_samples_are_shares_of_all(name):
     X, y = IRIS
     share, number = (
-        RandomForestClassifier(10, random_state=0, **{name: least}).fit(X, y)
-        for least in (0.2, 30)
+        RandomForestClassifier(10, random_state=0, **{name: least}).fit(X, y) for least in (0.2, 30)
     )
     np.testing.assert_array_equal(share.predict_proba(X), number.predict_proba(X))
 
