@@ -20,10 +20,10 @@ from sklearn_sl.graph import _dense_elimination
 
 # Columns that are eliminated at once, and rows of an update, which threads share.
 PANEL, ROWS = 64, 512
+# The side of a square of a matrix that stays in the cache.
+TILE = 256
 # Work of one call, in multiplications: some 50 ms, so that Ctrl-C is heard.
 CALL = 5e8
-# Multiplications that take the time of gathering one number of a matrix.
-GATHER = 100
 # Up to these orders elimination is about as fast as iteration.
 DIRECT_DENSE, DIRECT_SPARSE = 3000, 500
 # Up to this order a sparse matrix is made dense if the iteration fails.
@@ -83,8 +83,9 @@ def _distinct(numbers, n):
 def _any_edge(A, rows, cols):
     """Return whether each of the rows of a dense matrix has an edge to one of the columns."""
     found = np.zeros(len(rows), dtype=bool)
-    for part in _row_blocks(len(rows), GATHER * len(cols)):
-        found[part] = (A[np.ix_(rows[part], cols)] > 0).any(axis=1)
+    for part in slices(len(cols), PANEL):  # most rows have an edge to one of the first columns
+        without = np.flatnonzero(~found)
+        found[without] = (A[np.ix_(rows[without], cols[part])] > 0).any(axis=1)
     return found
 
 
@@ -170,8 +171,8 @@ def _submatrix(A, rows, cols):
     if sp.issparse(A):
         return A[rows][:, cols]
     part = np.empty((len(rows), len(cols)))
-    for some in _row_blocks(len(rows), GATHER * len(cols)):
-        part[some] = A[np.ix_(rows[some], cols)]
+    for some in slices(len(rows), PANEL):
+        np.take(A[rows[some]], cols, axis=1, out=part[some], mode="clip")
     return part
 
 
@@ -183,8 +184,8 @@ def is_symmetric(A):
     """Return whether a matrix equals its transpose, entry by entry."""
     if sp.issparse(A):
         return (A != A.T).nnz == 0
-    blocks = _row_blocks(len(A), 10 * len(A))
-    return all(np.array_equal(A[part], A[:, part].T) for part in blocks)
+    parts = slices(len(A), TILE)
+    return all(np.array_equal(A[i, j], A[j, i].T) for k, i in enumerate(parts) for j in parts[k:])
 
 
 def normalised(F):

@@ -20,11 +20,14 @@ from sklearn.datasets import make_blobs, make_circles
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from sklearn_sl import _memory
 from sklearn_sl.graph import LabelPropagation, LabelSpreading, _absorption
+from sklearn_sl.graph._nearest import TreeSearch, nearest_samples, nearest_search
 
 PAIRS = [(LabelPropagation, peer.LabelPropagation), (LabelSpreading, peer.LabelSpreading)]
 for_both = pytest.mark.parametrize("Estimator", [LabelPropagation, LabelSpreading])
@@ -267,6 +270,69 @@ def test_elimination_by_panels_solves_the_system(n, symmetric, rng):
     np.testing.assert_allclose(_absorption.eliminate(A, loss, b), desired, **ALGEBRA)
     sparse = _absorption.eliminate(sp.csr_array(A), loss, b)
     np.testing.assert_allclose(sparse, desired, **ALGEBRA)
+
+
+def test_elimination_rounds_products_below_all_numbers_to_zero():
+    # A chain to the label, all other ties so weak that two of them multiply to nothing.
+    n = 80
+    A = np.full((n, n), 1e-200)
+    A[np.arange(n - 1), np.arange(1, n)] = 1
+    np.fill_diagonal(A, 0)
+    b = np.zeros((n, 1))
+    b[-1] = 1
+    x = _absorption.eliminate(A, b[:, 0], b)
+    np.testing.assert_allclose(x, 1, rtol=1e-12)
+    assert np.float64(1e-310) * 1.0 > 0  # the mode of the processor is what it was
+
+
+def test_elimination_does_not_depend_on_the_number_of_threads(rng):
+    A, b = random_walk(rng, 1200, 2, True, 2)
+    loss = b.sum(axis=1) + rng.random(1200)
+    with threadpool_limits(1):
+        alone = _absorption.eliminate(A, loss, b)
+    np.testing.assert_array_equal(_absorption.eliminate(A, loss, b), alone)
+
+
+# ---------------------------------------------------------------- nearest samples
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_tree_finds_the_nearest_samples_that_scikit_learn_finds(dtype, n_jobs, rng):
+    X = (100 * rng.normal(size=(300, 4))).astype(dtype)
+    Q = (100 * rng.normal(size=(50, 4))).astype(dtype)
+    search = nearest_search(X, 5, n_jobs)
+    assert isinstance(search, TreeSearch)
+    peers = NearestNeighbors(n_neighbors=5).fit(X)
+    for queries in (X, Q):
+        distances, _ = peers.kneighbors(queries)
+        found = np.concatenate([numbers for _, numbers in nearest_samples(search, queries)])
+        lengths = np.linalg.norm(queries[:, None] - X[found].astype(np.float64), axis=2)
+        np.testing.assert_allclose(lengths, distances, **EXACT)
+
+
+@pytest.mark.parametrize("shape", [(40, 16), (4, 2)])
+def test_many_features_and_too_few_samples_are_left_to_scikit_learn(shape, rng):
+    assert isinstance(nearest_search(rng.normal(size=shape), 5, None), NearestNeighbors)
+
+
+def test_one_nearest_sample_among_duplicates_is_one_of_them():
+    X = np.array([[0.0], [0.0], [5.0]])
+    (_, numbers), *_ = nearest_samples(nearest_search(X, 1, None), X)
+    assert numbers.shape == (3, 1)
+    np.testing.assert_array_equal(X[numbers[:, 0]], X)
+
+
+def test_model_file_has_no_tree_and_a_damaged_one_is_refused(rng):
+    model = LabelPropagation("knn").fit(*some_labels(rng))
+    model.predict(model.X_)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert "_tree" in vars(model._search)
+    assert "_tree" not in vars(loaded._search)
+    np.testing.assert_array_equal(loaded.predict(model.X_), model.predict(model.X_))
+    model._search.n_neighbors = len(model.X_) + 1
+    with pytest.raises(ValueError, match="n_neighbors must be an integer between 1 and"):
+        pickle.loads(pickle.dumps(model))
 
 
 def test_cluster_that_is_nearly_cut_off_gets_the_labels_at_its_border():
