@@ -6,15 +6,20 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 SIZE ?= quick
 SOURCES := pyproject.toml setup.py $(shell find sklearn_sl -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: demo test test-slow test-debug test-sanitize test-matrix bench doc lint clean
+.PHONY: demo test test-drop-in test-slow test-debug test-sanitize test-matrix bench doc lint clean
 
 demo: .venv/plot.stamp
 	$(BIN)/python -m sklearn_sl compare --quick --out report.html
 
-# Two tests at a time, and afterwards those that look at the clock.
+# Two tests at a time, afterwards those that look at the clock, and scikit-learn's own.
 test: .venv/test.stamp
 	$(BIN)/python -m pytest --quiet -n 2 -m 'not slow and not alone'
 	$(BIN)/python -m pytest --quiet -m 'alone and not slow'
+	$(BIN)/python tests/drop_in/run.py -n 2
+
+# scikit-learn's own tests on the classes of this package that have the names of its own.
+test-drop-in: .venv/test.stamp
+	$(BIN)/python tests/drop_in/run.py -n 2 $(ARGS)
 
 test-slow: .venv/test.stamp
 	$(BIN)/python -m pytest -m slow

@@ -4,11 +4,11 @@ from numbers import Real
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight
+from sklearn_sl._validation import distinct_labels, validate_data
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.kernels._base import holds_text_or_sets
 from sklearn_sl.kernels._named import KERNEL_NAMES, as_kernel
@@ -163,14 +163,16 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
     weight zero.
     """
     X, y = model._validate_training(X, read_labels(y))
-    check_classification_targets(y)
+    classes = distinct_labels(y)
     dtype = precision(X) if dtype is None else dtype
     weight = own_weight = check_sample_weight(sample_weight, X, dtype=dtype)
     if model.class_weight is not None:
         weight = class_factors(model.class_weight, y, own_weight).astype(dtype)
         if own_weight is not None:
             weight *= own_weight
-    model.classes_ = np.unique(y if weight is None else y[weight > 0])
+    if weight is not None and not weight.all():
+        classes = np.unique(y[weight > 0])
+    model.classes_ = classes
     if len(model.classes_) < 2:
         raise ValueError(
             f"{type(model).__name__} needs samples of at least 2 classes in y, but those of "
@@ -183,8 +185,11 @@ def weighted_classes(model, X, y, sample_weight):
     """Return the same, in float64 and with ones for no weights; sets ``class_weight_``, too."""
     X, y, weight, own_weight = labelled_data(model, X, y, sample_weight, dtype=np.float64)
     weight = np.ones(len(y)) if weight is None else weight
-    first = [np.flatnonzero((y == c) & (weight > 0))[0] for c in model.classes_]
-    model.class_weight_ = weight[first] / (1.0 if own_weight is None else own_weight[first])
+    model.class_weight_ = np.ones(len(model.classes_))
+    if model.class_weight is not None:
+        used = np.flatnonzero(weight)
+        first = used[np.unique(y[used], return_index=True)[1]]
+        model.class_weight_ = weight[first] / (1.0 if own_weight is None else own_weight[first])
     return X, y, weight, own_weight
 
 

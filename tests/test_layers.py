@@ -11,7 +11,16 @@ ROOT = Path(sklearn_sl.__file__).parent
 # From the bottom to the top; the parts of one line know nothing of each other.
 LAYERS = [
     {"__init__"},
-    {"_docstrings", "_memory", "_rows", "_scoring", "_state", "_typing", "_warnings"},
+    {
+        "_docstrings",
+        "_memory",
+        "_rows",
+        "_scoring",
+        "_state",
+        "_typing",
+        "_validation",
+        "_warnings",
+    },
     {"_discovery", "_threads"},
     {"_sklearn"},
     {"_cholesky", "base", "theory"},

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._rows import n_rows
 from sklearn_sl._sklearn import StrOptions, check_sample_weight, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble import _rounds
 from sklearn_sl.ensemble._base_estimators import class_codes, class_fitter, read_for
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sklearn_sl._typing import ArrayLike, MatrixLike
+
+
+# The logarithm of a factor beside which weights do not count: two times the digits of float64.
+MOST_STRENGTH = -2 * np.log(np.finfo(np.float64).eps)
 
 
 class Bound:
@@ -69,7 +74,7 @@ class Votes:
         if self.n_classes == 2:
             return 2 * self.table / self.total
         others = self.n_classes - 1
-        return ((1 + 1 / others) * self.table - self.total / others) / self.total
+        return (1 + 1 / others) * (self.table / self.total) - 1 / others
 
     def margins(self, codes):
         """Return by what share of the votes the true class is ahead of the best other one."""
@@ -376,9 +381,19 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         if strength is None:
             odds = np.log((1 - error) / error) + np.log(self.n_classes_ - 1)
             strength = float(self.learning_rate * odds)
+            self._warn_of_infinite_weights(state, strength)
         certificates.add(answers, strength, error)
         state.weights.multiply(wrong, strength, error)
         return strength, None
+
+    def _warn_of_infinite_weights(self, state, strength):
+        """Warn once if weights become so large that the others do not count beside them."""
+        if strength > MOST_STRENGTH >= max(state.strengths, default=0.0):
+            warn(
+                "Sample weights have reached infinite values compared with those of the other "
+                f"samples, at iteration {len(state.estimators)}: the others are kept at the least "
+                "weight that float64 can tell from zero. Try lowering the learning rate.",
+            )
 
     def _begin_weakly(self, state, estimator):
         raise ValueError(

@@ -51,6 +51,8 @@ class AveragingMixin:
     what each node of a tree answers, and ``_answers(estimator, X)`` what any other one does.
     """
 
+    _what_is_fitted = "estimators"
+
     _parameter_constraints = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "bootstrap": ["boolean"],
@@ -152,8 +154,8 @@ class AveragingMixin:
             )
         if n_more == 0:
             warn(
-                "Warm-start fitting without increasing n_estimators does not fit new base "
-                "estimators.",
+                "Warm-start fitting without increasing n_estimators does not fit new "
+                f"{self._what_is_fitted}.",
             )
         return old
 
@@ -244,11 +246,10 @@ class AveragingMixin:
     def estimators_samples_(self) -> list[Any]:
         """The rows that each base estimator drew, as often as it did; computed at each call."""
         check_is_fitted(self)
-        drawn = []
-        for seed, resampling in zip(self._seeds, self._resamplings):
-            rows = resampling.draw(seed)
-            drawn.append(rows if resampling.used is None else resampling.used[rows])
-        return drawn
+        return [
+            resampling.draw(seed)
+            for seed, resampling in zip(self._seeds, self._resamplings, strict=True)
+        ]
 
     def _mean_answers(self, X, **params):
         """Return the mean of the base estimators' answers to samples as they take them.

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -124,7 +125,7 @@ def read_for(ensemble, estimator, X, *, reset):
         X,
         reset=reset,
         accept_sparse=["csr", "csc"] if tags.sparse else False,
-        allow_nd=tags.three_d_array,
+        allow_nd=not isinstance(estimator, DecisionStump),  # they know best what they take
         dtype=np.float64 if isinstance(estimator, DecisionStump) else None,
         order="C",
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
@@ -210,7 +211,8 @@ class SharedTrees:
             training_set = training_set.subset(features)
         y = self.y if y is None else y
         target = self._target(tree, y, self.values if values is None else values, weight, factors)
-        return fit_tree(tree, training_set, target, **how)
+        # As in scikit-learn, min_samples_split=0.1 is a tenth of all rows, drawn or not.
+        return fit_tree(tree, training_set, target, n_samples=len(self.X), **how)
 
     def _target(self, tree, y, values, weight, factors):
         if isinstance(tree, DecisionTreeRegressor):
@@ -338,6 +340,12 @@ def in_turn(work, items, *, n_jobs, verbose=0, **how):
             results.close()
 
 
+def shares_memory():
+    """Return whether the backend of joblib is threads, as it is unless the user chose another."""
+    backend, _ = get_active_backend(prefer="threads")
+    return getattr(backend, "supports_sharedmem", False)
+
+
 class Narrator:
     """Tells what joblib would tell of its progress, for work that threads do."""
 
@@ -381,8 +389,9 @@ class ResampledTrees:
     verbose : int
         How much to tell.
 
-    factors : callable, default=None
-        Returns the weights of the classes of the rows, for given weights of the rows.
+    factors : ndarray of shape (n_samples,) or callable, default=None
+        The weights of the classes of the rows, or a function of the weights of the rows that
+        returns them.
 
     reader : object, default=None
         Who reads the samples.
@@ -395,32 +404,45 @@ class ResampledTrees:
         self, template, X, y, *, n_jobs, verbose, factors=None, reader=None, random_order=False
     ):
         self.template, self.verbose, self.factors = template, verbose, factors
-        self.random_order = random_order
+        self.random_order, self.n_jobs = random_order, n_jobs
         self.n_threads = effective_n_jobs(n_jobs)
         self.trees = SharedTrees(template, X, y, n_threads=self.n_threads, reader=reader)
         self.X, self.reader = self.trees.X, self.trees.training_set.reader
 
     def fit(self, resampling, seeds, features):
         """Yield fitted trees, in the order of their seeds."""
+        if not shares_memory():
+            yield from self._fit_elsewhere(resampling, seeds, features)
+            return
         # Threads that have no tree of their own help with those of others.
         within = max(1, self.n_threads // len(seeds))
         narrator = Narrator(self.verbose, self.n_threads, len(seeds))
 
         def grow(number, over):
             narrator.begin(f"building tree {number + 1} of {len(seeds)}")
-            weight = resampling.counts(seeds[number])
-            return self.trees.fit(
-                make_base_estimator(self.template, seeds[number]),
-                weight,
-                factors=None if self.factors is None else self.factors(weight),
-                features=None if is_all(features[number], self.X) else features[number],
-                n_threads=within,
-                random_order=self.random_order,
-                watch=lambda done: over(),
-            )
+            how = {"n_threads": within, "watch": lambda done: over()}
+            return self._grow(resampling, seeds[number], features[number], **how)
 
         yield from in_order(grow, range(len(seeds)), min(self.n_threads, len(seeds)))
         narrator.end(len(seeds))
+
+    def _grow(self, resampling, seed, features, **how):
+        """Return a fitted tree."""
+        weight = resampling.counts(seed)
+        return self.trees.fit(
+            make_base_estimator(self.template, seed),
+            weight,
+            factors=self.factors(weight) if callable(self.factors) else self.factors,
+            features=None if is_all(features, self.X) else features,
+            random_order=self.random_order,
+            **how,
+        )
+
+    def _fit_elsewhere(self, resampling, seeds, features):
+        """Yield fitted trees, grown by the processes or machines that the user chose."""
+        how = {"n_jobs": self.n_jobs, "verbose": self.verbose, "prefer": "threads"}
+        items = [(resampling, *pair) for pair in zip(seeds, features, strict=True)]
+        return in_turn(self._grow, items, **how)
 
 
 class ResampledEstimators:
@@ -490,7 +512,8 @@ class ResampledEstimators:
             name: rows_of(value, rows) if is_per_row(value, resampling.n_rows) else value
             for name, value in self.fit_params.items()
         }
-        return X[rows], self.y[rows], params, gather
+        X = X[rows].asformat(self.X.format) if sp.issparse(X) else X[rows]
+        return X, self.y[rows], params, gather
 
 
 def is_all(columns, X):
@@ -510,7 +533,7 @@ def rows_of(values, rows):
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if sp.issparse(values):
-        return values.tocsr()[rows]
+        return values.tocsr()[rows].asformat(values.format)
     return values[rows] if hasattr(values, "shape") else [values[row] for row in rows]
 
 
@@ -532,10 +555,10 @@ def fit_resampled(estimator, X, y, weight, columns, takes_weight, params, line):
         print(line)
     if columns is not None:
         X = X[:, columns]
-    if weight is None:
-        return estimator.fit(X, y, **params)
-    if takes_weight:
-        return estimator.fit(X, y, sample_weight=weight, **params)
+    if weight is None or takes_weight:
+        weighted = {} if weight is None else {"sample_weight": weight}
+        estimator.fit(X, y, **weighted, **params)
+        return estimator  # its fit may return something else
     if np.any(weight != np.rint(weight)):
         raise ValueError(
             f"sample_weight must be integers if estimator is a {type(estimator).__name__}, whose "
@@ -547,4 +570,5 @@ def fit_resampled(estimator, X, y, weight, columns, takes_weight, params, line):
         name: rows_of(value, rows) if is_per_row(value, len(weight)) else value
         for name, value in params.items()
     }
-    return estimator.fit(X[rows], y[rows], **params)
+    estimator.fit(X[rows], y[rows], **params)
+    return estimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -66,6 +67,12 @@ class ForestMixin(AveragingMixin):
         return tags
 
     _takes_several_outputs = True
+    _what_is_fitted = "trees"
+
+    @property
+    def estimator(self) -> Any:
+        """A tree with default parameters, of the kind that the forest is made of."""
+        return self._tree_class()
 
     def _gather(self, X, y, weight, used, fit_params):
         self.estimator_ = self._tree_class(**{name: getattr(self, name) for name in TREE_PARAMS})
@@ -82,7 +89,7 @@ class ForestMixin(AveragingMixin):
         )
 
     def _factors(self, y, weight):
-        """Return what gives the weights of the classes of rows; None without such weights."""
+        """Return the weights of the classes of rows, or a function that does; None is ones."""
         return None
 
     def _sample_reader(self):
@@ -440,14 +447,8 @@ class RandomForestClassifier(
         subsample = [entry == "balanced_subsample" for entry in entries]
         entries = ["balanced" if here else entry for entry, here in zip(entries, subsample)]
         chosen = entries if isinstance(chosen, list) else entries[0]
-
-        def factors(weight):
-            return class_weight_factors(chosen, names, weight)
-
-        if all(subsample):
-            return factors
-        fixed = factors(weight)
-        return lambda weight: fixed
+        factors = partial(class_weight_factors, chosen, names)
+        return factors if all(subsample) else factors(weight)
 
     def predict(self, X: MatrixLike) -> Any:
         """Predict the classes of samples.

@@ -54,8 +54,8 @@ def set_out_of_bag(ensemble, resampling, X, y):
     known = np.flatnonzero(tally.n_answers)
     if len(known) < len(rows):
         warn(
-            "Some inputs do not have OOB scores. This probably means too few estimators were "
-            "used to compute any reliable OOB estimates.",
+            "Some inputs do not have OOB scores. This probably means too few "
+            f"{ensemble._what_is_fitted} were used to compute any reliable oob estimates.",
         )
     means = tally.total[known] / tally.n_answers[known, None]
     ensemble._set_out_of_bag_answers(answers_of_rows(resampling, rows[known], means))

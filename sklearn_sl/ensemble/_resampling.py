@@ -190,10 +190,12 @@ class Resampling(CheckedState):
         return counts
 
     def draw(self, seed):
-        """Return the rows that a base estimator draws, as often as it draws them."""
+        """Return the given rows that a base estimator draws, as often, in the order of content."""
+        rows = self.order if self.used is None else self.used[self.order]
+        rows = rows.astype(np.int32 if self.n_given < 2**31 else np.int64)
         if not self.resamples:
-            return np.arange(self.n_rows)
-        return repeated(np.arange(self.n_rows), self.counts(seed))
+            return rows
+        return repeated(rows, self.counts(seed)[self.order])
 
     def _by_weight(self, seed):
         """Draw rows with probabilities in the proportion of fractional weights."""

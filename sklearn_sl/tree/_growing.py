@@ -199,7 +199,18 @@ def grow_with_callbacks(estimator, training_set, target, rules, seed, *, reuse=F
         )
 
 
-def grow(training_set, target, rules, seed=0, *, times=None, n_threads=1, watch=None, reuse=False):
+def grow(
+    training_set,
+    target,
+    rules,
+    seed=0,
+    *,
+    times=None,
+    n_samples=None,
+    n_threads=1,
+    watch=None,
+    reuse=False,
+):
     """Return a tree with its risks.
 
     Parameters
@@ -218,6 +229,9 @@ def grow(training_set, target, rules, seed=0, *, times=None, n_threads=1, watch=
 
     times : ndarray of shape (n_samples,), default=None
         How often each row counts; None is once.
+
+    n_samples : int, default=None
+        How many samples the shares among the rules are shares of; None is those of positive weight.
 
     n_threads : int, default=1
         The threads that grow the tree.
@@ -244,7 +258,7 @@ def grow(training_set, target, rules, seed=0, *, times=None, n_threads=1, watch=
         reuse=reuse,
         on_demand=rules.sorts_on_demand(n_features),
     )
-    limits = rules.limits(len(field.rows), field.total_weight, n_features)
+    limits = rules.limits(n_samples or len(field.rows), field.total_weight, n_features)
     grown = grow_nodes(field, limits, seed=seed, n_threads=n_threads, watch=watch)
     return make_tree(
         grown,

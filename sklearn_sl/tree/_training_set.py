@@ -278,6 +278,13 @@ class TrainingSet:
             pass
         self.has_missing = any_missing(self.cells)
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
     def _rank_by_code(self, feature, column):
         """Let the code of a category be its rank."""
         rows = self.cells[feature] & np.uint64(0xFFFFFFFF)

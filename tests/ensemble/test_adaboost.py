@@ -387,9 +387,27 @@ def test_one_class_is_predicted_everywhere():
 
 def test_huge_learning_rate_overflows_nowhere():
     X, y = two_moons_or_so()
-    model = AdaBoostClassifier(n_estimators=30, learning_rate=1e4).fit(X, y)
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=1e4)
+    with pytest.warns(UserWarning, match="Sample weights have reached infinite values") as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(model.estimator_errors_).all()
+
+
+def test_vote_of_one_estimator_is_one_and_its_share_for_the_other_classes():
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
+    assert set(np.unique(model.decision_function(X))) == {-0.5, 1.0}
+
+
+def test_base_estimators_may_take_samples_of_any_shape(rng):
+    X, y = rng.normal(size=(51, 3, 3)), rng.integers(0, 2, 51)
+    constant = AdaBoostClassifier(DummyClassifier(strategy="most_frequent")).fit(X, y)
+    assert set(constant.predict(X)) == {np.bincount(y).argmax()}
+    assert AdaBoostRegressor(DummyRegressor()).fit(X, y).predict(X).shape == (51,)
+    with pytest.raises(ValueError, match="Found array with dim 3"):
+        AdaBoostClassifier().fit(X, y)
 
 
 def test_members_without_weights_are_refused():

@@ -33,6 +33,16 @@ class OtherTree(DecisionTreeClassifier):
     """A tree that the ensembles do not know, and fit like any other classifier."""
 
 
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Keeps what it is fitted to; its ``fit`` returns nothing."""
+
+    def fit(self, X, y):
+        self.X_, self.y_, self.classes_ = X, y, np.unique(y)
+
+    def predict(self, X):
+        return np.zeros(X.shape[0], dtype=int)
+
+
 def counts_of(model, n_samples):
     """Return how often each member drew each row."""
     return [np.bincount(rows, minlength=n_samples) for rows in model.estimators_samples_]
@@ -92,6 +102,16 @@ def test_any_regressor_is_fitted_to_the_rows_that_were_drawn(member):
     model = BaggingRegressor(member, n_estimators=4, random_state=0).fit(X, y)
     by_hand = [clone(member).fit(X[rows], y[rows]).predict(X) for rows in model.estimators_samples_]
     np.testing.assert_allclose(model.predict(X), np.mean(by_hand, axis=0), **ALGEBRA)
+
+
+@pytest.mark.parametrize("weight", [None, [0, 1, 2, 3, 1]])
+def test_samples_that_were_drawn_are_those_that_base_estimators_were_fitted_to(weight):
+    X, y = np.arange(10.0).reshape(5, 2), np.array([0, 1, 0, 1, 1])
+    model = BaggingClassifier(Recorder(), n_estimators=5, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    for estimator, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(estimator.X_, X[rows])
+        np.testing.assert_array_equal(estimator.y_, y[rows])
 
 
 def test_members_see_their_features_only():
@@ -216,6 +236,13 @@ def test_sparse_samples_give_the_ensemble_of_dense_ones(form):
     dense, sparse = clone(model).fit(X, y), clone(model).fit(form(X), y)
     np.testing.assert_allclose(sparse.predict_proba(form(X)), dense.predict_proba(X), **EXACT)
     np.testing.assert_allclose(sparse.oob_decision_function_, dense.oob_decision_function_, **EXACT)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.csc_matrix])
+def test_base_estimators_get_the_format_of_sparse_samples(form):
+    X, y = IRIS
+    model = BaggingClassifier(Recorder(), n_estimators=3, random_state=0).fit(form(X), y)
+    assert {type(estimator.X_) for estimator in model.estimators_} == {form}
 
 
 def colours(rng, n=200):

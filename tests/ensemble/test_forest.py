@@ -2,6 +2,7 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -260,6 +261,30 @@ def test_every_number_of_jobs_gives_the_same_forest(Forest):
         np.testing.assert_array_equal(other.predict(X), wanted.predict(X))
         assert other.oob_score_ == wanted.oob_score_
         np.testing.assert_array_equal(other.oob_curve_.loss, wanted.oob_curve_.loss)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", "balanced_subsample"])
+def test_trees_are_grown_where_the_user_wants(class_weight):
+    X, y = IRIS
+    forest = RandomForestClassifier(10, class_weight=class_weight, random_state=0)
+    wanted = clone(forest).fit(X, y).predict_proba(X)
+    for backend in ("loky", "multiprocessing"):
+        with joblib.parallel_config(backend, n_jobs=2):
+            np.testing.assert_array_equal(forest.fit(X, y).predict_proba(X), wanted)
+
+
+@pytest.mark.parametrize("name", ["min_samples_split", "min_samples_leaf"])
+def test_shares_of_samples_are_shares_of_all(name):
+    X, y = IRIS
+    share, number = (
+        RandomForestClassifier(10, random_state=0, **{name: least}).fit(X, y) for least in (0.2, 30)
+    )
+    np.testing.assert_array_equal(share.predict_proba(X), number.predict_proba(X))
+
+
+def test_estimator_is_an_unfitted_tree():
+    assert isinstance(RandomForestClassifier().estimator, DecisionTreeClassifier)
+    assert isinstance(RandomForestRegressor().estimator, DecisionTreeRegressor)
 
 
 def test_threads_predict_large_sets_as_one_does(rng):

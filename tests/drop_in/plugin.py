@@ -1,0 +1,112 @@
+"""A pytest plugin: scikit-learn's tests of a class are run on ours, and accounts are kept.
+
+Loaded by ``run.py``. Public attributes such as ``sklearn.svm.SVC`` become our classes before the
+first test module is imported, and after scikit-learn itself is: its own estimators go on using its
+own classes. What ``deviations.toml`` lists has to fail, what it does not list has to pass.
+"""
+
+import importlib
+import inspect
+
+import pytest
+import sklearn
+from sklearn.utils.discovery import all_estimators
+
+from drop_in.accounts import Accounts, read_deviations
+from sklearn_sl import _discovery
+from sklearn_sl.base import EstimatorMixin
+
+# Private modules whose classes the tests reach by the module.
+REACHED = {"sklearn.semi_supervised._label_propagation"}
+
+
+def put_in_place():
+    """Let the names of scikit-learn's classes mean ours of the same name; return these."""
+    theirs = dict(all_estimators())  # which also imports whatever has an estimator
+    ours = [cls for cls in _discovery.all_estimators() if cls.__name__ in theirs]
+    for cls in ours:
+        for module in homes(theirs[cls.__name__]):
+            setattr(importlib.import_module(module), cls.__name__, cls)
+    return set(ours)
+
+
+def homes(cls):
+    """Return the modules that tests take a class from: ``sklearn.svm``, say."""
+    return {cls.__module__.partition("._")[0]} | ({cls.__module__} & REACHED)
+
+
+class Census:
+    """Whether the test that is being run has made an estimator of ours."""
+
+    def __init__(self, classes):
+        self.classes, self.seen = classes, False
+        EstimatorMixin.__new__ = lambda cls, *args, **kwargs: self.note(cls)
+
+    def note(self, cls):
+        """Make an instance, which is what ``__new__`` is for."""
+        self.seen = True
+        return object.__new__(cls)
+
+    def concerns(self, item):
+        """Say whether a test is about our classes, by what it made and by its parameters."""
+        values = vars(getattr(item, "callspec", None) or Census).get("params", {})
+        return self.seen or any(self.is_ours(value) for value in dict(values).values())
+
+    def is_ours(self, value):
+        """Say whether a parameter is a class of ours or an estimator of one."""
+        return (value if inspect.isclass(value) else type(value)) in self.classes
+
+
+census = Census(put_in_place())
+deviations = read_deviations()
+accounts = Accounts(deviations)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Tests that are listed have to fail."""
+    for item in items:
+        deviation = deviations.of(item.nodeid)
+        if deviation:
+            item.add_marker(pytest.mark.xfail(reason=str(deviation), strict=True))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Count from here."""
+    census.seen = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Say in the report whether the test is about us: it may go to another process."""
+    report = yield
+    report.concerns_us = census.concerns(item)
+    return report
+
+
+def pytest_runtest_logreport(report):
+    """Enter a test into the accounts."""
+    accounts.enter(report)
+
+
+def pytest_sessionfinish(session):
+    """Fail if too few tests have passed, or if the list is out of date."""
+    if not hasattr(session.config, "workerinput"):
+        whole = not session.config.option.keyword and not any(map(is_node, session.config.args))
+        accounts.close(whole)
+        if accounts.complaints and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def is_node(argument):
+    """Say whether an argument selects a part of a module."""
+    return "::" in argument
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the accounts."""
+    terminalreporter.write_sep("=", f"scikit-learn {sklearn.__version__}, tests of our classes")
+    terminalreporter.write_line(accounts.table())
+    for complaint in accounts.complaints:
+        terminalreporter.write_line(complaint, red=True)
