@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._laplacians._adjacency import as_graph, degrees, edge_list, find_components
 from sklearn_sl._laplacians._conjugate_gradients import ScaledMatrix
 from sklearn_sl._laplacians._factor import Factor, Limits, pattern_within
-from sklearn_sl._sklearn import HasMethods, Progress, StrOptions, fit_context
+from sklearn_sl._sklearn import HasMethods, StrOptions, fit_context
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape, check_sparse
 from sklearn_sl._validation import validate_data
 from sklearn_sl._warnings import warn
@@ -24,6 +24,7 @@ from sklearn_sl.graph._build import GraphBuilder, read_samples
 from sklearn_sl.graph._vertices import GraphMixin
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin
+from sklearn_sl.online._trials import fit_once
 from sklearn_sl.theory._graphs import graph_cover_bound
 
 if TYPE_CHECKING:
@@ -622,11 +623,7 @@ class GraphOnlinePredictor(
             The fitted learner.
         """
         vertices, codes = self._read(X, y, reset=True)
-        self._begin(vertices)
-        self._begin_account()
-        with Progress(self, name="pass", total=1) as progress, progress.step():
-            self._pass(vertices, codes)
-        self._finish()
+        fit_once(self, vertices, codes)
         if not _has_graph(self):
             self._values = self._interpolant.values()
         if self._obeys_theorem() and len(np.unique(vertices)) <= MANY_ASKED:
@@ -663,9 +660,6 @@ class GraphOnlinePredictor(
         for row, vertex in enumerate(X[:, 0]):
             answers[row] = self._interpolant.trial(vertex, signs[row])
         return with_ties(answers), len(codes)
-
-    def _losses(self, answers, codes):
-        return self._mistaken(answers, codes).astype(np.float64)
 
     def _finish(self):
         self.consistent_ = self._interpolant.is_consistent()

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
-from sklearn_sl.online._protocol import OnlineMixin
+from sklearn_sl.online._protocol import ONLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,12 +100,7 @@ def progressive_predict(
     check_consistent_length(X, y)
     X, y = _indexable(X), np.asarray(y)
     params = _first_params(estimator, y, classes)
-    if (
-        isinstance(estimator, OnlineMixin)
-        and method == "predict"
-        and block_size == 1
-        and delay == 0
-    ):
+    if isinstance(estimator, ONLINE) and method == "predict" and block_size == 1 and delay == 0:
         return estimator._predict_and_learn(X, y, **params)
     return _by_blocks(estimator, X, y, params, method, block_size, delay, initial)
 

@@ -33,14 +33,14 @@ from sklearn_sl.online import (
     Winnow,
 )
 from sklearn_sl.online._parameters import is_same
-from sklearn_sl.online._protocol import OnlineMixin
+from sklearn_sl.online._protocol import ONLINE
 
 PATH = np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1)
 # One of each kind.
 LEARNERS = {
     type(model).__name__: model
     for model in configurations(own=True)
-    if isinstance(model, OnlineMixin)
+    if isinstance(model, ONLINE)
     and get_tags(model).input_tags.two_d_array
     and hasattr(model, "partial_fit")
 } | {"GraphOnlinePredictor": GraphOnlinePredictor(PATH)}

@@ -24,17 +24,11 @@ from sklearn_sl.online import (
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
-    _protocol,
+    _trials,
     progressive_predict,
 )
-from sklearn_sl.online._protocol import (
-    OnlineMixin,
-    joined,
-    running_sum,
-    slices,
-    take_slice,
-    with_part,
-)
+from sklearn_sl.online._protocol import ONLINE
+from sklearn_sl.online._trials import joined, running_sum, slices, take_slice, with_part
 from sklearn_sl.online.linear._linear import as_rows
 
 ADDITIVE = [
@@ -55,7 +49,7 @@ for_every_additive = pytest.mark.parametrize("model", ADDITIVE, ids=label)
 ALL = [
     model
     for model in configurations(own=True)
-    if isinstance(model, OnlineMixin)
+    if isinstance(model, ONLINE)
     and get_tags(model).input_tags.two_d_array
     and hasattr(model, "partial_fit")
 ]
@@ -151,7 +145,7 @@ def test_slices_are_not_seen_from_outside(model, monkeypatch):
     for form in (np.asarray, sp.csr_array):
         plain, fitted = stream(model, form(X), y, []), clone(model).fit(form(X), y)
         with monkeypatch.context() as patch:
-            patch.setattr(_protocol, "SLICE", 300)
+            patch.setattr(_trials, "SLICE", 300)
             assert len(slices(form(X))) > 5
             assert_same_bits(state(stream(model, form(X), y, [])), state(plain))
             if model.get_params().get("random_state", 0) is not None:
@@ -366,7 +360,7 @@ def test_interrupted_learner_is_as_before(model, method, monkeypatch):
     X, y = problem(model)
     model = stream(model, X, y, [])
     attributes, numbers = dict(vars(model)), state(model)
-    monkeypatch.setattr(_protocol, "SLICE", 300)
+    monkeypatch.setattr(_trials, "SLICE", 300)
     played, account = 0, type(model)._account
 
     def interrupted(self, *args):
@@ -493,7 +487,7 @@ def test_names_of_features_are_asked_for_in_each_block(rng):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_slices_cover_all_rows_once(form, monkeypatch, rng):
     X = form(np.where(rng.random((57, 6)) < 0.5, 1.0, 0.0))
-    monkeypatch.setattr(_protocol, "SLICE", 200)
+    monkeypatch.setattr(_trials, "SLICE", 200)
     parts = [take_slice(X, rows) for rows in slices(X)]
     stack = sp.vstack(parts).toarray() if sp.issparse(X) else np.vstack(parts)
     np.testing.assert_array_equal(stack, X.toarray() if sp.issparse(X) else X)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_sl._state import CheckedState, check_number, check_shape
-from sklearn_sl.online._protocol import running_sum
+from sklearn_sl.online._trials import running_sum
 from sklearn_sl.online.experts import _aggregating
 from sklearn_sl.theory._experts import fixed_share_bound, horizon_rate
 

@@ -13,14 +13,20 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_sl._sklearn import Interval, Progress
+from sklearn_sl._sklearn import Interval
 from sklearn_sl.online._parameters import check_certified, check_fixed
 from sklearn_sl.online._protocol import (
+    ONLINE,
     OnlineClassifierMixin,
-    OnlineMixin,
     OnlineRegressorMixin,
+    read_samples,
+)
+from sklearn_sl.online._trials import (
+    copy_state,
+    fit_once,
     running_sum,
     take_slice,
+    whole,
     with_part,
 )
 from sklearn_sl.online.experts import _aggregating
@@ -38,7 +44,7 @@ FEWEST_ROWS = 16
 NO_TABLES = np.empty((0, 0, 0))
 
 
-class ExpertsMixin(OnlineMixin):
+class ExpertsMixin:
     """Trials in which the row ``X[t]`` is the advice of experts.
 
     NaN is an expert that abstains. Hooks:
@@ -55,6 +61,7 @@ class ExpertsMixin(OnlineMixin):
     """
 
     _fixed = ("estimators", "prefit")
+    _mutable = ("_state",)
     # Whether the only table has classes, whose weights are added up.
     _votes = False
     # The number of trials of ``fit``.
@@ -65,11 +72,7 @@ class ExpertsMixin(OnlineMixin):
 
     def _fit_trials(self, X, targets):
         self._foreseen = len(targets)
-        self._begin(X)
-        self._begin_account()
-        with Progress(self, name="pass", total=1) as progress, progress.step():
-            self._pass(X, targets)
-        self._finish()
+        fit_once(self, X, targets)
 
     def _known_horizon(self, reason):
         """Return the number of trials, which a parameter or ``fit`` tells."""
@@ -99,7 +102,7 @@ class ExpertsMixin(OnlineMixin):
             raise ValueError(f"There must be weights for {n_experts} experts.")
 
     def _copy_state(self):
-        super()._copy_state()
+        copy_state(self)
         if self._experts_learn:
             self.estimators_ = copy.deepcopy(self.estimators_)
             self._pending = list(self._pending)
@@ -111,8 +114,8 @@ class ExpertsMixin(OnlineMixin):
 
     # ------------------------------------------------------------ trials
 
-    def _pass(self, X, targets, order=None, weight=None):
-        super()._pass(self._consult(X, targets), targets, order, weight)
+    def _prepare(self, X, targets):
+        return self._consult(X, targets)
 
     def _play(self, X, targets):
         answers = np.empty((X.shape[0], self._n_answers()))
@@ -145,7 +148,7 @@ class ExpertsMixin(OnlineMixin):
             _aggregating.add_absent(losses, self._absent_losses(answers, targets), absent)
 
     def _hear(self, answers, targets):
-        """Tell the state of the weights what came of some trials."""
+        """Take note of what came of some trials."""
 
     def _absent_losses(self, answers, targets):
         """Return the losses of trials that are no regret against experts that abstained."""
@@ -176,7 +179,7 @@ class ExpertsMixin(OnlineMixin):
     @property
     def weight_curve_(self) -> np.ndarray:
         """The weights before each trial, if they were asked for."""
-        self._weight_parts = self._whole("_weight_parts", "keep_weights")
+        self._weight_parts = whole(self, "_weight_parts", "keep_weights")
         return self._weight_parts[0]
 
     # The unit in which losses are reported.
@@ -272,7 +275,7 @@ class ExpertsMixin(OnlineMixin):
 
     def _read_samples(self, X, reset):
         if self.estimators is None or not self.prefit:
-            return super()._read_samples(X, reset)
+            return read_samples(self, X, reset)
         # Experts that were fitted before may know frames, or anything else.
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X if hasattr(X, "shape") else np.asarray(X)
@@ -292,7 +295,7 @@ class ExpertsMixin(OnlineMixin):
         for k, expert in enumerate(self.estimators_):
             if targets is None or self.prefit:
                 advice[:, k] = self._said(k, self._ask(expert, X))
-            elif isinstance(expert, OnlineMixin):
+            elif isinstance(expert, ONLINE):
                 known = self._known_to(expert)
                 advice[:, k] = self._said(
                     k, expert._predict_and_learn(X, self._told(targets), **known)
@@ -418,19 +421,13 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     """
 
     _fixed = (*ExpertsMixin._fixed, "threshold")
+    _mutable = ("_state", "_rng")
 
     def _begin(self, X):
         super()._begin(X)
         seed = check_random_state(self.random_state).randint(2**31 - 1) if self.randomized else 0
         self._rng = np.random.default_rng(seed)
-
-    def _begin_account(self):
-        super()._begin_account()
         self.expected_mistakes_ = 0.0
-
-    def _copy_state(self):
-        super()._copy_state()
-        self._rng = copy.deepcopy(self._rng)
 
     @property
     def _votes(self):
@@ -482,17 +479,16 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         else:
             answers[:, -1] = self._choose(shares)
 
+    def _hear(self, answers, codes):
+        losses = self._expected_losses(answers, codes)
+        self.expected_mistakes_ = running_sum(self.expected_mistakes_, losses)
+
     def _mistaken(self, answers, codes):
         return answers[:, -1] != codes
 
     def _expected_losses(self, answers, codes):
         """Return the weights of all classes but the true one."""
         return 1 - answers[np.arange(len(codes)), codes]
-
-    def _account(self, answers, codes):
-        super()._account(answers, codes)
-        losses = self._expected_losses(answers, codes)
-        self.expected_mistakes_ = running_sum(self.expected_mistakes_, losses)
 
     def _predictions(self, answers):
         return self.classes_[answers[:, -1].astype(np.intp)]

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_scalar
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
-from sklearn_sl.online._protocol import SLICE, running_sum
+from sklearn_sl.online._trials import SLICE, running_sum
 from sklearn_sl.online.experts._expert_weights import (
     NO_HISTORY,
     AdaptiveState,
@@ -480,6 +480,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
         return self._expected_losses(answers, codes)
 
     def _hear(self, answers, codes):
+        super()._hear(answers, codes)
         # Losses that are zero or one are their own squares.
         self._state.note(self._expected_losses(answers, codes))
 

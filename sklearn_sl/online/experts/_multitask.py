@@ -191,6 +191,7 @@ class SwitchingMultitaskExperts(
     _fixed = ("n_modes", "n_tasks", "task_feature", "threshold")
     # A step for an expert costs as much as reading several numbers.
     _width = 4
+    _sample_checks = ADVICE
     # Features are the advice of experts.
     _compare_grid = None
 
@@ -337,15 +338,8 @@ class SwitchingMultitaskExperts(
 
     # ------------------------------------------------------------ validation
 
-    @property
-    def _sample_checks(self):
-        return ADVICE
-
     def _read_query(self, X):
         return validate_data(self, X, reset=False, **ADVICE)
-
-    def _is_plain(self, X):
-        return super()._is_plain(X) and X.flags.c_contiguous and not np.isinf(X).any()
 
     # ------------------------------------------------------------ answers
 

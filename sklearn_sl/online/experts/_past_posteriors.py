@@ -13,9 +13,9 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
-from sklearn_sl.online.experts import _aggregating, _posteriors
+from sklearn_sl.online.experts import _aggregating, _posteriors, _shares
 from sklearn_sl.online.experts._expert_weights import WeightState, normal
-from sklearn_sl.online.experts._shares import SHARE_CONSTRAINTS, ShareMixin
+from sklearn_sl.online.experts._experts import ExpertsRegressorMixin
 from sklearn_sl.theory._switching import past_posteriors_bound
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class PastPosteriorState(WeightState):
 
 
 @paragraphs
-class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert, with a memory of those that have been good before.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts. The
@@ -315,7 +315,7 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
     feature_names_in_: np.ndarray
 
     _parameter_constraints = {
-        **SHARE_CONSTRAINTS,
+        **_shares.SHARE_CONSTRAINTS,
         "past": [StrOptions(set(KINDS))],
         "decay": [Interval(Real, 0, 2, closed="both")],
     }
@@ -352,6 +352,9 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         self.block_size = block_size
         self.keep_losses = keep_losses
         self.keep_weights = keep_weights
+
+    _rate_of_last_resort, _new_state = _shares.no_rate, _shares.new_state
+    _regret_bounds, shifting_regret = _shares.regret_bounds, _shares.shifting_regret
 
     @property
     def _state_kind(self):
@@ -395,7 +398,7 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         bound : float or None
             The theorem's bound on it; None where there is none, as for ``regret_bound_``.
         """
-        losses, experts = self._losses_of_sequences(X, y), np.asarray(experts)
+        losses, experts = _shares.losses_of_sequences(self, X, y), np.asarray(experts)
         if experts.shape != (self.n_trials_,) or not np.isin(experts, range(losses.shape[1])).all():
             raise ValueError(
                 f"experts must be integers in [0, {losses.shape[1]}), one for each of the "
@@ -405,4 +408,4 @@ class MixingPastPosteriors(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstim
         complexity = sequence_complexity(
             experts, self._state.n_experts, self.alpha_, self.past, self.decay
         )
-        return self._both_sides(loss, self._loss_bounds(loss, complexity))
+        return _shares.both_sides(self, loss, self._loss_bounds(loss, complexity))

@@ -34,87 +34,127 @@ SHARE_CONSTRAINTS = {
 }
 
 
-class ShareMixin(ExpertsRegressorMixin):
-    """Weights that share a part of themselves after each trial, of the kind ``_state_kind``."""
+# ---------------------------------------------------------------- what these learners share
 
-    def _rate_of_last_resort(self):
+
+def no_rate(learner):
+    """Complain of a loss for which no learning rate is known."""
+    raise ValueError(
+        'eta="auto" is not available for loss="absolute": set eta to a positive float.'
+    )
+
+
+def new_state(learner, n_experts):
+    """Return weights that share a part of themselves after each trial."""
+    learner.alpha_ = part_of(learner)
+    return shared_state(learner._state_kind, n_experts, learner.eta_, learner.alpha_)
+
+
+def part_of(learner):
+    """Return the part that is shared."""
+    if learner.alpha != "auto":
+        return float(learner.alpha)
+    if learner.n_shifts is None:
+        raise ValueError('alpha="auto" requires n_shifts, the expected number of shifts.')
+    horizon = learner._known_horizon('alpha="auto"')
+    return min(1.0, learner.n_shifts / max(horizon - 1, 1))
+
+
+def regret_bounds(learner):
+    """Return bounds on the regret against each expert: a sequence without shifts."""
+    losses = learner._state.expert_losses()
+    bounds = learner._sequence_bounds(losses, 0, learner._state.charged)
+    return None if bounds is None else bounds - losses
+
+
+def shifting_regret(
+    self: Any, X: MatrixLike, y: ArrayLike, n_shifts: int
+) -> tuple[float, float | None]:
+    """Return the regret against the best sequence of experts that shifts so often.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
+        The advice in all trials so far, in which no expert abstained. With ``estimators`` the
+        samples: experts that learn go through them once more, from the start.
+
+    y : array-like of shape (`n_trials_`,)
+        The outcomes.
+
+    n_shifts : int
+        The largest number of shifts.
+
+    Returns
+    -------
+    regret : float
+        The loss of the learner minus the least loss of a sequence of experts with at most so
+        many shifts.
+
+    bound : float or None
+        The theorem's bound on it; None where there is none, as for ``regret_bound_``.
+    """
+    best = best_shifting_sequence(losses_of_sequences(self, X, y), n_shifts)
+    # It may shift less often, which a large alpha makes more expensive.
+    n_shifts = np.count_nonzero(np.diff(best.experts))
+    return both_sides(self, best.loss, self._sequence_bounds(best.loss, n_shifts))
+
+
+def losses_of_sequences(learner, X, y):
+    """Return the loss of each expert in each trial that was played."""
+    check_is_fitted(learner)
+    losses = learner._losses_of_advice(X, y)
+    if len(losses) != learner.n_trials_:
         raise ValueError(
-            'eta="auto" is not available for loss="absolute": set eta to a positive float.'
+            f"X and y must hold the {learner.n_trials_} trials that the learner was fitted on; "
+            f"got {len(losses)}."
         )
+    if np.isnan(losses).any():
+        raise ValueError(
+            "X contains NaN: the loss of a sequence is not defined where experts abstain."
+        )
+    return losses
 
-    def _new_state(self, n_experts):
-        self.alpha_ = self._part()
-        return shared_state(self._state_kind, n_experts, self.eta_, self.alpha_)
 
-    def _part(self):
-        if self.alpha != "auto":
-            return float(self.alpha)
-        if self.n_shifts is None:
-            raise ValueError('alpha="auto" requires n_shifts, the expected number of shifts.')
-        horizon = self._known_horizon('alpha="auto"')
-        return min(1.0, self.n_shifts / max(horizon - 1, 1))
+def both_sides(learner, loss, bound):
+    """Return the regret against what lost so much, and its bound by that of the loss."""
+    if bound is not None:
+        bound = learner._unit * float(bound - loss)
+    return learner.cumulative_loss_ - learner._unit * loss, bound
 
-    def _regret_bounds(self):
-        # A single expert is a sequence without shifts.
-        losses = self._state.expert_losses()
-        bounds = self._sequence_bounds(losses, 0, self._state.charged)
-        return None if bounds is None else bounds - losses
 
-    def shifting_regret(
-        self, X: MatrixLike, y: ArrayLike, n_shifts: int
-    ) -> tuple[float, float | None]:
-        """Return the regret against the best sequence of experts that shifts so often.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (`n_trials_`, n_features)
-            The advice in all trials so far, in which no expert abstained. With ``estimators`` the
-            samples: experts that learn go through them once more, from the start.
-
-        y : array-like of shape (`n_trials_`,)
-            The outcomes.
-
-        n_shifts : int
-            The largest number of shifts.
-
-        Returns
-        -------
-        regret : float
-            The loss of the learner minus the least loss of a sequence of experts with at most so
-            many shifts.
-
-        bound : float or None
-            The theorem's bound on it; None where there is none, as for ``regret_bound_``.
-        """
-        best = best_shifting_sequence(self._losses_of_sequences(X, y), n_shifts)
-        # It may shift less often, which a large alpha makes more expensive.
-        n_shifts = np.count_nonzero(np.diff(best.experts))
-        return self._both_sides(best.loss, self._sequence_bounds(best.loss, n_shifts))
-
-    def _losses_of_sequences(self, X, y):
-        """Return the loss of each expert in each trial that was played."""
-        check_is_fitted(self)
-        losses = self._losses_of_advice(X, y)
-        if len(losses) != self.n_trials_:
-            raise ValueError(
-                f"X and y must hold the {self.n_trials_} trials that the learner was fitted on; "
-                f"got {len(losses)}."
-            )
-        if np.isnan(losses).any():
-            raise ValueError(
-                "X contains NaN: the loss of a sequence is not defined where experts abstain."
-            )
-        return losses
-
-    def _both_sides(self, loss, bound):
-        """Return the regret against what lost so much, and its bound by that of the loss."""
-        if bound is not None:
-            bound = self._unit * float(bound - loss)
-        return self.cumulative_loss_ - self._unit * loss, bound
+def store_parameters(
+    self: Any,
+    estimators: Any = None,
+    *,
+    alpha: float | str = 0.01,
+    n_shifts: int | None = None,
+    horizon: int | None = None,
+    loss: Any = "square",
+    prediction: Literal["average", "vovk"] = "average",
+    eta: float | str = "auto",
+    bounds: Any = None,
+    prefit: bool = False,
+    block_size: int = 1,
+    keep_losses: bool = False,
+    keep_weights: bool = False,
+) -> None:
+    """Store the parameters: the constructor of both learners."""
+    self.estimators = estimators
+    self.alpha = alpha
+    self.n_shifts = n_shifts
+    self.horizon = horizon
+    self.loss = loss
+    self.prediction = prediction
+    self.eta = eta
+    self.bounds = bounds
+    self.prefit = prefit
+    self.block_size = block_size
+    self.keep_losses = keep_losses
+    self.keep_weights = keep_weights
 
 
 @paragraphs
-class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert: the weighted average, with weights that share.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts.
@@ -245,34 +285,9 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = staticmethod(fixed_share_state)
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        alpha: float | str = 0.01,
-        n_shifts: int | None = None,
-        horizon: int | None = None,
-        loss: Any = "square",
-        prediction: Literal["average", "vovk"] = "average",
-        eta: float | str = "auto",
-        bounds: Any = None,
-        prefit: bool = False,
-        block_size: int = 1,
-        keep_losses: bool = False,
-        keep_weights: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.alpha = alpha
-        self.n_shifts = n_shifts
-        self.horizon = horizon
-        self.loss = loss
-        self.prediction = prediction
-        self.eta = eta
-        self.bounds = bounds
-        self.prefit = prefit
-        self.block_size = block_size
-        self.keep_losses = keep_losses
-        self.keep_weights = keep_weights
+    __init__ = store_parameters
+    _rate_of_last_resort, _new_state, _regret_bounds = no_rate, new_state, regret_bounds
+    shifting_regret = shifting_regret
 
     def _sequence_bounds(self, losses, n_shifts, charged=0.0):
         n_experts = self._state.n_experts
@@ -281,7 +296,7 @@ class FixedShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
 
 
 @paragraphs
-class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
+class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
     """Tracks the best expert: weights share the more, the more their experts lose.
 
     As :class:`FixedShare`, but an expert with the loss ``L``, from zero to one, keeps
@@ -405,34 +420,9 @@ class VariableShare(EstimatorMixin, ShareMixin, RegressorMixin, BaseEstimator):
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = VariableShareState
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        alpha: float | str = 0.01,
-        n_shifts: int | None = None,
-        horizon: int | None = None,
-        loss: Any = "square",
-        prediction: Literal["average", "vovk"] = "average",
-        eta: float | str = "auto",
-        bounds: Any = None,
-        prefit: bool = False,
-        block_size: int = 1,
-        keep_losses: bool = False,
-        keep_weights: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.alpha = alpha
-        self.n_shifts = n_shifts
-        self.horizon = horizon
-        self.loss = loss
-        self.prediction = prediction
-        self.eta = eta
-        self.bounds = bounds
-        self.prefit = prefit
-        self.block_size = block_size
-        self.keep_losses = keep_losses
-        self.keep_weights = keep_weights
+    __init__ = store_parameters
+    _rate_of_last_resort, _new_state, _regret_bounds = no_rate, new_state, regret_bounds
+    shifting_regret = shifting_regret
 
     def _sequence_bounds(self, losses, n_shifts, charged=0.0):
         if not self._loss.bounded:

@@ -216,13 +216,10 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         """
         return self._answers(X)[:, :-1]
 
-    def _losses(self, answers, codes):
-        return self._mistaken(answers, codes).astype(np.float64)
-
     def _absent_losses(self, answers, codes):
         if self.randomized:
             return self._expected_losses(answers, codes)
-        return self._losses(answers, codes)
+        return self._mistaken(answers, codes).astype(np.float64)
 
     def _certify(self):
         bounds = self._state.absent + weighted_majority_bound(

@@ -16,7 +16,8 @@ from sklearn_sl._state import check_entries, check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import FREE, check_fixed
-from sklearn_sl.online._protocol import SAMPLES, SLICE, OnlineClassifierMixin, take_slice
+from sklearn_sl.online._protocol import FINITE, SAMPLES, OnlineClassifierMixin
+from sklearn_sl.online._trials import SLICE, take_slice
 from sklearn_sl.online.finite import _version_space
 from sklearn_sl.theory._finite_class import consistent_bound, halving_bound
 
@@ -48,18 +49,10 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     # Features are answers or truth values: not for any table.
     _compare_grid = None
     _has_scores = False
-    _ensure_finite = True
+    _sample_checks = {**SAMPLES, **FINITE}
 
     def _n_numbers(self, X):
         return X.shape[1]
-
-    @property
-    def _sample_checks(self):
-        return {**SAMPLES, "ensure_all_finite": self._ensure_finite}
-
-    def _is_plain(self, X):
-        # What is not finite is not plain, so that it is looked at and found.
-        return super()._is_plain(X) and bool(np.isfinite(X).all())
 
     def _changed_arrays(self, codes):
         """Return the arrays that trials change; copies if there is nothing to learn."""
@@ -92,9 +85,6 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     def _mistaken(self, answers, codes):
         return answers != codes
 
-    def _losses(self, answers, codes):
-        return self._mistaken(answers, codes).astype(np.float64)
-
     def _predictions(self, answers):
         return self.classes_[answers]
 
@@ -119,7 +109,7 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._ensure_finite == "allow-nan"
+        tags.input_tags.allow_nan = self._sample_checks["ensure_all_finite"] == "allow-nan"
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -129,7 +119,7 @@ class VersionSpaceMixin(ClassAnswersMixin):
 
     _mutable = ("_left", "_tail")
     _fixed = ("hypotheses", "threshold")
-    _ensure_finite = "allow-nan"
+    _sample_checks = {**SAMPLES, "ensure_all_finite": "allow-nan"}
 
     def _n_numbers(self, X):
         return len(self._all)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +14,7 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import diagonal, encode
 from sklearn_sl.online._paragraphs import paragraphs
-from sklearn_sl.online._protocol import running_sum
+from sklearn_sl.online._trials import running_sum
 from sklearn_sl.online.kernel._kernel_trials import KernelTrialsMixin
 from sklearn_sl.theory._kernel_online import kernel_ogd_bound
 
@@ -207,6 +206,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
         "random_state": ["random_state"],
         "keep_losses": ["boolean"],
     }
+    _mutable = (*KernelTrialsMixin._mutable, "_generator")
     _margin = 1.0
     _together = False
 
@@ -251,7 +251,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
         super()._begin(X)
         self.eta_ = float(self._rate(X) if self.eta == "horizon" else self.eta)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        self._generator = np.random.default_rng(seed)
+        self._generator, self.expected_mistakes_ = np.random.default_rng(seed), 0.0
 
     def _rate(self, X):
         """Return the rate for a known number of trials."""
@@ -272,20 +272,17 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     def _length(self):
         return self.eta_
 
-    def _begin_account(self):
-        super()._begin_account()
-        self.expected_mistakes_ = 0.0
-
-    def _copy_state(self):
-        super()._copy_state()
-        self._generator = copy.deepcopy(self._generator)
-
     def _play(self, X, codes):
         """Return the scores, with the place of the class that was drawn in the last column."""
         scores, n_played = super()._play(X, codes)
-        if not self.randomized or n_played < len(codes):
+        if n_played < len(codes):
             return scores, n_played
-        below = np.add.accumulate(class_probabilities(scores)[:, :-1], axis=1)
+        chances = class_probabilities(scores)
+        wrong = 1 - chances[np.arange(len(codes)), codes]
+        self.expected_mistakes_ = running_sum(self.expected_mistakes_, wrong)
+        if not self.randomized:
+            return scores, n_played
+        below = np.add.accumulate(chances[:, :-1], axis=1)
         drawn = (self._generator.random(len(codes))[:, None] < 1 - below).sum(axis=1)
         return np.column_stack([scores, drawn]), n_played
 
@@ -293,12 +290,6 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
         """Return the scores, and the places of the classes that were drawn, if any were."""
         n_scores = self._n_vectors()
         return answers[:, :n_scores], answers[:, n_scores:].astype(np.intp)
-
-    def _account(self, answers, codes):
-        super()._account(answers, codes)
-        chances = class_probabilities(self._split(answers)[0])
-        wrong = 1 - chances[np.arange(len(codes)), codes]
-        self.expected_mistakes_ = running_sum(self.expected_mistakes_, wrong)
 
     def _losses(self, answers, codes):
         return super()._losses(self._split(answers)[0], codes)

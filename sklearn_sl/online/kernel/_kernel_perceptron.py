@@ -219,6 +219,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         "keep_losses": ["boolean"],
     }
     _fixed = (*KernelTrialsMixin._fixed, "multi_class")
+    _certificates = ("bound_", "comparator_")
     _margin = 0.0
 
     def __init__(
@@ -254,10 +255,6 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
 
     def _length(self):
         return 1.0
-
-    def _finish(self):
-        super()._finish()
-        self.bound_ = self.comparator_ = None
 
     # ------------------------------------------------------------ the theorem
 

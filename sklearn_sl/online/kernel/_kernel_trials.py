@@ -18,7 +18,8 @@ from sklearn_sl.kernels._base import (
     gram_product,
     pair_values,
 )
-from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
+from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
+from sklearn_sl.online._trials import fit_passes, take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
@@ -61,11 +62,8 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     def _sample_checks(self):
         return self._input_checks
 
-    def _is_plain(self, X):
-        return super()._is_plain(X) and bool(np.isfinite(X).all())
-
     def _read_samples(self, X, reset):
-        return as_objects(X) if self._is_structured(X) else super()._read_samples(X, reset)
+        return as_objects(X) if self._is_structured(X) else read_samples(self, X, reset)
 
     def _read_query(self, X):
         return self._validate_query(X)
@@ -103,29 +101,29 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         if self.kernel_ is None:
             check_entries(self._ids, "_ids", 0, self.n_features_in_ - 1)
 
-    def _fit_passes(self, X, codes, max_iter):
+    def _fit_trials(self, X, codes):
         if self._precomputed:
             check_symmetric_gram(X)
         self._slot_of = np.full(X.shape[0], -1, dtype=np.intp)
-        super()._fit_passes(X, codes, max_iter)
-        scores = np.concatenate(self._heard) if self.converged_ else None
+        fit_passes(self, X, codes)
         del self._slot_of, self._heard
         vars(self).pop("_table", None)
-        self._set_bound(X, codes, scores)
 
-    def _set_bound(self, X, codes, scores):
-        """Set what a theorem says of a fit; ``scores`` are the last ones if they are known."""
-
-    def _pass(self, X, codes, *trials):
+    def _prepare(self, X, codes):
         if self._slot_of is None:
-            super()._pass(X, codes, *trials)
-            return
+            return X
         self._place, self._heard = 0, []
         if self.n_trials_ and self._table is None and X.shape[0] ** 2 <= TABLE:
             self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
-        super()._pass(X if self._table is None else self._table, codes, *trials)
+        return X if self._table is None else self._table
+
+    def _certify(self, X, codes):
         if self._table is not None and self.kernel_ is not None:
-            self._vectors = as_doubles(X[self._ids])
+            self._vectors = self.support_vectors_ = as_doubles(X[self._ids])
+        self._set_bound(X, codes, np.concatenate(self._heard) if self.converged_ else None)
+
+    def _set_bound(self, X, codes, scores):
+        """Set what a theorem says of a fit; ``scores`` are the last ones if they are known."""
 
     def _n_changes(self):
         return int(self._tail[N_STEPS])

@@ -158,6 +158,7 @@ class EllipsoidClassifier(
     _mutable = ("_centers", "_factors", "_tails")
     _fixed = ("fit_intercept", "n_grid")
     _together = False
+    _sample_checks = {**SAMPLES, "accept_sparse": False}
 
     def __init__(
         self,
@@ -177,10 +178,6 @@ class EllipsoidClassifier(
         # Of classes that no plane separates the center says little.
         tags.classifier_tags.poor_score = True
         return tags
-
-    @property
-    def _sample_checks(self):
-        return {**SAMPLES, "accept_sparse": False}
 
     @property
     def _width(self):
@@ -217,9 +214,6 @@ class EllipsoidClassifier(
 
     def _n_changes(self):
         return int(self._tails[:, N_UPDATES].sum())
-
-    def _losses(self, scores, codes):
-        return self._mistaken(scores, codes).astype(np.float64)
 
     def _finish(self):
         n_features, d = self.n_features_in_, self._centers.shape[1]

@@ -36,6 +36,7 @@ class ExponentiatedMixin:
 
     _mutable = ("_sums", "_weights", "_masses", "_tails")
     _fixed = ("signed", "fit_intercept")
+    _certificates = ("regret_", "comparator_")
     # Whether only mistakes are learned from, and whether weight vectors change together.
     _conservative = _together = False
     _compare_grid = {"radius": [1.0, 3.0, 10.0, 30.0, 100.0]}
@@ -50,9 +51,6 @@ class ExponentiatedMixin:
     def _certify(self, X, targets):
         if not self._conservative:
             self._set_comparator(X, targets)
-
-    def _forget_certificate(self):
-        self.regret_ = self.comparator_ = None
 
     def _rate(self, X, targets):
         """Return the learning rate of the first trial."""

@@ -16,12 +16,8 @@ from sklearn_sl._sklearn import HasMethods, Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import check_certified
-from sklearn_sl.online._protocol import (
-    BEYOND,
-    OnlineClassifierMixin,
-    OnlineRegressorMixin,
-    take_slice,
-)
+from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
+from sklearn_sl.online._trials import BEYOND, take_slice
 from sklearn_sl.online.linear import _sweeps
 from sklearn_sl.online.linear._hindsight import Hindsight
 from sklearn_sl.online.linear._linear import (
@@ -427,6 +423,7 @@ class OnlineGradientDescentClassifier(
         self.multi_class = multi_class
         self.keep_losses = keep_losses
 
+    _certificates = ("regret_", "regret_bound_", "comparator_", "bound_")
     # Steps, also along losses that are not compiled, are the same for both kinds of targets.
     _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
     regret = regret
@@ -450,9 +447,6 @@ class OnlineGradientDescentClassifier(
 
     def _distinct_targets(self, codes):
         return np.array([-1.0, 1.0])
-
-    def _forget_certificate(self):
-        self.regret_ = self.regret_bound_ = self.comparator_ = self.bound_ = None
 
     def _certify(self, X, codes):
         found = regret_against(self, Hindsight(self, X, codes, self.n_iter_), None)
@@ -634,6 +628,7 @@ class OnlineGradientDescentRegressor(
         self.average = average
         self.keep_losses = keep_losses
 
+    _certificates = ("regret_", "regret_bound_", "comparator_")
     # Steps, also along losses that are not compiled, are the same for both kinds of targets.
     _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
     regret = regret
@@ -657,9 +652,6 @@ class OnlineGradientDescentRegressor(
 
     def _distinct_targets(self, y):
         return np.unique(y)
-
-    def _forget_certificate(self):
-        self.regret_ = self.regret_bound_ = self.comparator_ = None
 
     def _certify(self, X, y):
         found = regret_against(self, Hindsight(self, X, y, self.n_iter_), None)

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._threads import one_blas_thread
-from sklearn_sl.online._protocol import slices, take_slice
+from sklearn_sl.online._trials import slices, take_slice
 from sklearn_sl.online.linear import _sweeps
 from sklearn_sl.online.linear._linear import look
 

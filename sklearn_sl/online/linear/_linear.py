@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._state import CheckedState, check_shape
-from sklearn_sl.online._protocol import with_part
+from sklearn_sl.online._trials import with_part
 from sklearn_sl.online.linear import _sweeps
 from sklearn_sl.online.linear._rows import dense_rows, sparse_rows
 
@@ -188,6 +188,7 @@ class LinearMixin:
     """
 
     _fixed = ("average", "fit_intercept", "multi_class")
+    _mutable, _state = ("_state",), None
     # The norm that weights are kept within.
     _ball = np.inf
     # Which vectors stay as they are while others go on, and the weights of classes, if there are.

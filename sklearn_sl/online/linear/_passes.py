@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._docstrings import inserter
 from sklearn_sl._rows import GOLDEN, row_hashes, scramble
 from sklearn_sl._sklearn import Progress, check_sample_weight, fit_context
-from sklearn_sl.base import class_factors
+from sklearn_sl.base import class_factors, read_labels
+from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, stream_context
+from sklearn_sl.online._protocol import read_targets
 from sklearn_sl.online.linear._linear import (
     BIAS,
     LOSS,
@@ -113,10 +115,12 @@ def fit_in_passes(learner, X, y, coef_init, intercept_init, sample_weight):
     X, targets, weight, watch = split_off_watch(learner, X, targets, weight)
     learner._begin(X)
     begin_with(learner._state, *old)
-    learner._begin_account()
+    for ancestors, first in zip(getattr(learner, "_ancestors", ()), learner._state.last_vectors()):
+        ancestors.first = first
+    _trials.begin_account(learner)
     run_passes(learner, X, targets, weight, watch)
     learner._finish()
-    learner._forget_certificate()
+    _trials.forget_certificates(learner)
     began_with_zeros = all(values is None for values in old)
     if began_with_zeros and weight is None and learner._class_factors is None:
         learner._certify(X, targets)
@@ -133,7 +137,7 @@ def learn_weighted(learner, X, targets, sample_weight):
             trials = turns_of_pass(learner, turns_in_order(weight))
             targets = targets[trials.rows]
     learner._class_factors = factors_of_classes(learner, targets, None)
-    learner._learn(X, targets, *trials)
+    _trials.go_on(learner, X, targets, *trials)
 
 
 def run_passes(learner, X, targets, weight, watch):
@@ -149,8 +153,9 @@ def run_passes(learner, X, targets, weight, watch):
             with progress.step():
                 turns = turns_of_pass(learner, next(orders))
                 presented = targets if turns.rows is None else targets[turns.rows]
-                learner._pass(X, presented, *turns)
-            learner.n_iter_, learner.converged_ = n_iter, learner._is_clean(n_changes)
+                _trials.play_pass(learner, X, presented, *turns)
+            learner.n_iter_ = n_iter
+            learner.converged_ = _trials.is_clean(n_changes, learner._n_changes())
             gains = (losses - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
             if learner.verbose:
                 print(f"Pass {n_iter}: mean loss {-gains.sum():.6g}")
@@ -439,7 +444,7 @@ def mistake_bound(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | Non
     """
     check_is_fitted(self)
     X = self._read_query(X)
-    codes = self._codes(self._read_targets(X, y))
+    codes = self._codes(read_targets(self, X, read_labels(y)))
     return least_mistake_bound(self, X, codes, 1, comparator)[0]
 
 

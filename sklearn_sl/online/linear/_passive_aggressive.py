@@ -255,6 +255,8 @@ class PassiveAggressiveClassifier(
 
     # ------------------------------------------------------------ hooks
 
+    _certificates = ("bound_", "comparator_")
+
     def _loss(self):
         return _sweeps.Hinge(1.0)
 
@@ -268,9 +270,6 @@ class PassiveAggressiveClassifier(
     def _finish(self):
         super()._finish()
         self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
-
-    def _forget_certificate(self):
-        self.bound_ = self.comparator_ = None
 
     def _certify(self, X, codes):
         found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
@@ -495,6 +494,8 @@ class PassiveAggressiveRegressor(
 
     # ------------------------------------------------------------ hooks
 
+    _certificates = ("squared_loss_bound_", "comparator_")
+
     def _loss(self):
         return _sweeps.Insensitive(self.epsilon)
 
@@ -508,9 +509,6 @@ class PassiveAggressiveRegressor(
     def _finish(self):
         super()._finish()
         self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
-
-    def _forget_certificate(self):
-        self.squared_loss_bound_ = self.comparator_ = None
 
     def _certify(self, X, y):
         squares = squared_norms(X) + self.fit_intercept

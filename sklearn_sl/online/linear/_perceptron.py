@@ -14,7 +14,8 @@ from sklearn_sl._state import CheckedState, check_indices
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
-from sklearn_sl.online._protocol import OnlineClassifierMixin, joined, take_slice, with_part
+from sklearn_sl.online._protocol import OnlineClassifierMixin
+from sklearn_sl.online._trials import joined, take_slice, with_part
 from sklearn_sl.online.linear import _passes, _sweeps
 from sklearn_sl.online.linear._linear import NO_WEIGHT, ONCE, LinearMixin
 from sklearn_sl.theory._perceptron import best_perceptron_bound
@@ -262,6 +263,9 @@ class Perceptron(
 
     # ------------------------------------------------------------ hooks
 
+    _certificates = ("bound_", "comparator_")
+    _mutable = ("_state", "_ancestors")
+
     def _check_options(self):
         if self.penalty is not None:
             raise ValueError(
@@ -300,17 +304,14 @@ class Perceptron(
     def _best_bound(self, margins, norm, norms, repeats):
         return best_perceptron_bound(margins, norms[1], norm, repeats)
 
-    def _forget_certificate(self):
-        self.bound_ = self.comparator_ = None
-
     def _certify(self, X, codes):
         found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
         self.bound_, self.comparator_ = found
 
     # ------------------------------------------------------------ predicting by vote
 
-    def _begin_account(self):
-        super()._begin_account()
+    def _begin(self, X):
+        super()._begin(X)
         firsts = self._state.last_vectors() if self._votes else ()
         self._ancestors = [Ancestors(first) for first in firsts]
 
@@ -327,10 +328,6 @@ class Perceptron(
                     steps = self.eta0 * signs * (factors if factors.size else 1.0)
                 ancestors.add(X, wrong, steps)
         return scores, played
-
-    def _copy_state(self):
-        super()._copy_state()
-        self._ancestors = [ancestors.copy() for ancestors in self._ancestors]
 
     def _scores(self, X):
         if not self._votes:

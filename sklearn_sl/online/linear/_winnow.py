@@ -19,7 +19,8 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._feature_maps import literals_of
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import at_start, check_fixed
-from sklearn_sl.online._protocol import OnlineClassifierMixin, take_slice
+from sklearn_sl.online._protocol import OnlineClassifierMixin
+from sklearn_sl.online._trials import account, complain, take_slice
 from sklearn_sl.online.linear import _multiplicative
 from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
@@ -223,6 +224,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         "keep_losses": ["boolean"],
     }
     _mutable = ("_sums", "_weights", "_tail")
+    _certificates = ("bound_", "comparator_")
     _fixed = (
         "alpha",
         "threshold",
@@ -271,9 +273,6 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
             self._set_disjunction_bound(X, codes)
         else:
             self._set_margin_bound(X, codes)
-
-    def _forget_certificate(self):
-        self.bound_ = self.comparator_ = None
 
     @property
     def _has_threshold(self):
@@ -361,7 +360,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
                     f"Values above 1 in data passed to {type(self).__name__}: features whose "
                     "negations are literals must be between 0 and 1."
                 )
-        super()._complain(X, row)
+        complain(self, X, row)
 
     def _mistaken(self, scores, codes):
         if scores.shape[1] > 1:
@@ -379,14 +378,11 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     def _account(self, scores, codes):
         if scores.shape[1] > 1 or self.keep_losses:
-            super()._account(scores, codes)
+            account(self, scores, codes)
         else:
             # The sweep has counted them.
             self.n_mistakes_ = self._n_changes()
             self.cumulative_loss_ = float(self.n_mistakes_)
-
-    def _losses(self, scores, codes):
-        return self._mistaken(scores, codes).astype(np.float64)
 
     def _n_changes(self):
         return int(self._tail[PROMOTIONS] + self._tail[DEMOTIONS])

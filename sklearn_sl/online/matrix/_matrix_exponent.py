@@ -8,7 +8,6 @@ their kernel values.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -377,11 +376,10 @@ class MatrixExponentMixin(OnlineClassifierMixin):
     """
 
     conservative = False
+    _mutable = ("_rows", "_cols", "_entries", "_rng")
+    _sample_checks = {**SAMPLES, **FINITE, "accept_sparse": False, "dtype": np.float64}
     # Samples are places in a matrix, or have an order in time.
     _compare_grid = None
-
-    def _n_vectors(self):
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _begin(self, X):
         self._rows, self._cols = self._make_sides(X)
@@ -394,12 +392,6 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         check_shape(self._entries, "weights", (self._n_vectors(), None))
         check_entries(self._entries.rows, "rows", 0, len(self._rows) - 1)
         check_entries(self._entries.cols, "cols", 0, len(self._cols) - 1)
-
-    def _copy_state(self):
-        super()._copy_state()
-        for name in ("_rows", "_cols", "_entries"):
-            setattr(self, name, getattr(self, name).copy())
-        self._rng = copy.deepcopy(self._rng)
 
     @property
     def _width(self):
@@ -497,13 +489,6 @@ class MatrixExponentMixin(OnlineClassifierMixin):
         self.expected_mistakes_ = self.cumulative_loss_
 
     # ------------------------------------------------------------ samples and predictions
-
-    @property
-    def _sample_checks(self):
-        return {**SAMPLES, **FINITE, "accept_sparse": False, "dtype": np.float64}
-
-    def _is_plain(self, X):
-        return super()._is_plain(X) and bool(np.isfinite(X).all())
 
     def _scores(self, X):
         return self._query(*self._items(X), self._cols)

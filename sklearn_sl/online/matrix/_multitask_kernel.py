@@ -13,6 +13,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import Kernel
 from sklearn_sl.kernels._path_tree import PathTree, Positions, largest_value
 from sklearn_sl.online._paragraphs import paragraphs
+from sklearn_sl.online._trials import fit_passes
 from sklearn_sl.online.matrix._matrix_completion import (
     NAMES,
     make_side,
@@ -240,7 +241,7 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
         return tags
 
     def _fit_trials(self, X, codes):
-        self._fit_passes(X, codes, 1)
+        fit_passes(self, X, codes, 1)
 
     @property
     def _margin_(self):
