@@ -1,6 +1,6 @@
 """Run scikit-learn's own tests on our classes.
 
-A plain script, run by ``make test-drop-in``. Arguments that name modules, as in ``deviations.toml``,
+A plain script, run by ``make test-drop-in``. Arguments that name modules as in ``deviations.toml``
 select them; all others go to pytest::
 
     python tests/drop_in/run.py svm/tests/test_svm.py -k weight
