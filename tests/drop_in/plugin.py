@@ -1,8 +1,9 @@
 """A pytest plugin: scikit-learn's tests of a class are run on ours, and accounts are kept.
 
-Loaded by ``run.py``. Public attributes such as ``sklearn.svm.SVC`` become our classes before the
-first test module is imported, and after scikit-learn itself is: its own estimators go on using its
-own classes. What ``deviations.toml`` lists has to fail, what it does not list has to pass.
+Loaded by ``run.py``. Public attributes such as ``sklearn.svm.SVC`` become our classes when pytest
+starts: before the first test module is imported, and after scikit-learn itself is, whose own
+estimators go on using its own classes. What ``deviations.toml`` lists has to fail, what it does not
+list has to pass. Importing this module alone changes nothing.
 """
 
 import importlib
@@ -38,8 +39,12 @@ def homes(cls):
 class Census:
     """Whether the test that is being run has made an estimator of ours."""
 
-    def __init__(self, classes):
-        self.classes, self.seen = classes, False
+    def __init__(self):
+        self.classes, self.seen = set(), False
+
+    def begin(self, classes):
+        """Be told of each instance of these classes from now on."""
+        self.classes = classes
         EstimatorMixin.__new__ = lambda cls, *args, **kwargs: self.note(cls)
 
     def note(self, cls):
@@ -57,9 +62,14 @@ class Census:
         return (value if inspect.isclass(value) else type(value)) in self.classes
 
 
-census = Census(put_in_place())
+census = Census()
 deviations = read_deviations()
 accounts = Accounts(deviations)
+
+
+def pytest_configure():
+    """Put our classes in place."""
+    census.begin(put_in_place())
 
 
 @pytest.hookimpl(trylast=True)
