@@ -22,11 +22,11 @@ cdef uint32_t RIGHT = 0x80000000
 
 node_dtype = np.dtype([
     ("start", "i8"), ("stop", "i8"), ("depth", "i8"), ("weight", "f8"), ("impurity", "f8"),
-    ("seed", "u8"),
+    ("lower", "f8"), ("upper", "f8"), ("excess", "f8"), ("seed", "u8"),
 ])
 split_dtype = np.dtype([
     ("node", "i8"), ("left", "i8"), ("right", "i8"), ("feature", "i8"), ("n_first", "i8"),
-    ("threshold", "f8"), ("gain", "f8"), ("subset", "i8"), ("missing_left", "u1"),
+    ("threshold", "f8"), ("gain", "f8"), ("middle", "f8"), ("subset", "i8"), ("missing_left", "u1"),
     ("open_left", "u1"), ("open_right", "u1"), ("reserved", "u1", 5),
 ])
 rival_dtype = np.dtype([
@@ -82,7 +82,7 @@ cdef Found scan_counts(
     cdef Found found
     cdef Py_ssize_t i
     cdef double all_rows = <double> n, count, rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         left += amount[<uint32_t> cells[i]]
     for i in range(first, last):
@@ -112,7 +112,7 @@ cdef Found scan_masses(
     cdef Py_ssize_t i
     cdef uint32_t row
     cdef double rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         row = <uint32_t> cells[i]
         left += amount[row]
@@ -154,7 +154,7 @@ cdef Found scan_classes(
     cdef Py_ssize_t i, c
     cdef uint32_t row
     cdef double w = 1, rest, score, squares_left = 0, squares_right = 0
-    found.score, found.where = -INFINITY, -1
+    found.score, found.middle, found.where = -INFINITY, 0.0, -1
     for c in range(n_channels):
         squares_left += left[c] * left[c]
         squares_right += (total[c] - left[c]) * (total[c] - left[c])

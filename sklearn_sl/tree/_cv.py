@@ -62,7 +62,7 @@ class PruningSearchMixin:
     def _search(self, training_set, target, y, sample_weight, groups):
         """Grow a tree on all samples and one on each fold, and choose how far to prune."""
         n_features = training_set.X.shape[1]
-        rules = rules_of(self, n_features)
+        rules = rules_of(self, training_set, target)
         seed = draw_seed(rules, self.random_state, n_features)
         tree = grow_with_callbacks(self, training_set, target, rules, seed)
         keep_tree(self, training_set, target, tree)

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
+from sklearn_sl.tree._monotonic import monotonic_signs
 from sklearn_sl.tree._tree import make_tree
 
 CRITERIA = {
@@ -26,6 +27,7 @@ CRITERIA = {
     "entropy": 1,
     "log_loss": 1,
     "poisson": 2,
+    "absolute_error": 3,
 }
 # Cells that a worker looks at before it comes back: some hundredths of a second.
 SLICE = 4e6
@@ -37,6 +39,8 @@ SHORT_SLICE = 2e5
 SORTING = 6
 NO_LIMIT = 2**31 - 1
 NO_RANKS = np.empty((0, 0), dtype=np.uint32)
+# Where the mean weight is at most so many times the least one, medians move by few rows at a time.
+EVEN = 16
 # Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
 # Integer weights up to this sum are taken as they are: sums of targets stay exact.
@@ -47,6 +51,7 @@ MOST_REPETITIONS = 2**40
 class Rules:
     """What decides where a tree is split and where it ends: parameters of a tree, and two more.
 
+    ``monotonic`` are the signs of the constraints of all features, none if there are none.
     ``random_order``: chance decides between equal splits, not the order of the features.
     ``count_weight``: the least numbers of samples count them by their weights, which are integers,
     as where weights stand for samples that were drawn several times.
@@ -64,6 +69,7 @@ class Rules:
     competitors: int
     surrogates: int
     risk: str
+    monotonic: tuple
     random_order: bool
     count_weight: bool
 
@@ -102,11 +108,13 @@ class Rules:
             min_impurity_decrease=self.min_impurity_decrease,
             competitors=self.competitors,
             surrogates=self.surrogates,
+            monotonic=np.array(self.monotonic, dtype=np.int8),
         )
 
 
-def rules_of(tree, n_features, *, random_order=False, count_weight=False):
-    """Return the rules that the parameters of a tree stand for, with so many features."""
+def rules_of(tree, training_set, target, *, random_order=False, count_weight=False):
+    """Return the rules that the parameters of a tree stand for, with this training set."""
+    n_features = training_set.X.shape[1]
     return Rules(
         criterion=tree.criterion,
         splitter=tree.splitter,
@@ -120,6 +128,7 @@ def rules_of(tree, n_features, *, random_order=False, count_weight=False):
         competitors=tree.competitors,
         surrogates=tree.surrogates,
         risk=getattr(tree, "risk", "impurity"),  # which regression trees have no choice of
+        monotonic=monotonic_signs(tree, training_set, target),
         random_order=random_order,
         count_weight=count_weight,
     )
@@ -150,7 +159,7 @@ Limits = namedtuple(
     "Limits",
     "criterion random_thresholds random_order best_first max_depth min_samples_split "
     "min_samples_leaf min_weight_split min_weight_leaf max_features max_leaf_nodes "
-    "min_impurity_decrease competitors surrogates",
+    "min_impurity_decrease competitors surrogates monotonic",
 )
 
 
@@ -159,7 +168,7 @@ Limits = namedtuple(
 
 def fit_alone(estimator, training_set, target):
     """Fit a tree to a training set that nobody needs afterwards."""
-    rules = rules_of(estimator, training_set.X.shape[1])
+    rules = rules_of(estimator, training_set, target)
     seed = draw_seed(rules, estimator.random_state, training_set.X.shape[1])
     tree = grow_with_callbacks(estimator, training_set, target, rules, seed, reuse=True)
     return keep_tree(estimator, training_set, target, tree)
@@ -168,7 +177,9 @@ def fit_alone(estimator, training_set, target):
 def fit_tree(estimator, training_set, target, *, random_order=False, count_weight=False, **how):
     """Fit a tree to a training set that it shares with others; ``how`` is for :func:`grow`."""
     n_features = training_set.X.shape[1]
-    rules = rules_of(estimator, n_features, random_order=random_order, count_weight=count_weight)
+    rules = rules_of(
+        estimator, training_set, target, random_order=random_order, count_weight=count_weight
+    )
     seed = draw_seed(rules, estimator.random_state, n_features)
     tree = grow(training_set, target, rules, seed, **how)
     return keep_tree(estimator, training_set, target, tree)
@@ -255,6 +266,7 @@ def grow(
         weight,
         own_weight=own,
         entropy=CRITERIA[rules.criterion] == CRITERIA["entropy"],
+        ordered=rules.criterion == "absolute_error",
         reuse=reuse,
         on_demand=rules.sorts_on_demand(n_features),
     )
@@ -264,9 +276,8 @@ def grow(
         grown,
         field,
         target,
+        rules,
         preorder=not limits.best_first,
-        n_competitors=rules.competitors,
-        risk=rules.risk,
         mass=share * target.mass,
     )
 
@@ -294,6 +305,9 @@ class Field:
     entropy : bool, default=False
         Whether logarithms will be needed.
 
+    ordered : bool, default=False
+        Whether the order of the targets will be needed.
+
     reuse : bool, default=False
         Whether the cells of ``columns`` may be destroyed.
 
@@ -310,6 +324,7 @@ class Field:
         *,
         own_weight=None,
         entropy=False,
+        ordered=False,
         reuse=False,
         on_demand=False,
     ):
@@ -341,6 +356,14 @@ class Field:
             self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
         self.n_channels = int(self.first_channel[-1])
         self.total_weight = float(len(rows) if weight is None else self.weight.sum())
+        self.y_ranks, self.even = NO_RANKS, True
+        if ordered:
+            self.y_ranks = np.array(
+                [np.unique(column, return_inverse=True)[1] for column in self.y.T], dtype=np.uint32
+            )
+            self.even = weight is None or bool(
+                self.total_weight <= EVEN * len(rows) * self.weight[rows].min()
+            )
         integers = np.all(self.weight == np.rint(self.weight))
         # Whether the masses of classes are integers, and not much larger than their number.
         self.counted = bool(

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import metadata_routing
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.tree._base import TreeMixin
 from sklearn_sl.tree._growing import fit_alone
@@ -22,13 +23,26 @@ if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
 
+def valid_criterion(criterion):
+    """Return the criterion, or the one that has taken its place, with scikit-learn's warning."""
+    if not (isinstance(criterion, str) and criterion == "friedman_mse"):
+        return criterion
+    warn(
+        'Value `"friedman_mse"` for `criterion` is deprecated and will be removed in 1.11. It maps '
+        'to `"squared_error"` as both were always equivalent. Use `criterion="squared_error"` to '
+        "remove this warning.",
+        FutureWarning,
+    )
+    return "squared_error"
+
+
 class RegressionTreeMixin(TreeMixin):
     """Numbers as targets."""
 
     _sklearn_class = peer.DecisionTreeRegressor
     _parameter_constraints = {
         **TreeMixin._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "poisson"})],
+        "criterion": [StrOptions({"squared_error", "absolute_error", "poisson"})],
     }
 
     def __sklearn_tags__(self):
@@ -45,6 +59,8 @@ class RegressionTreeMixin(TreeMixin):
         means, values = tree.value[nodes, :, 0], values[:, None]
         if self.criterion == "poisson":
             return np.mean(xlogy(values, values / means) - values + means, axis=2)
+        if self.criterion == "absolute_error":
+            return np.mean(np.abs(values - means), axis=2)
         return np.mean((values - means) ** 2, axis=2)
 
 
@@ -164,7 +180,7 @@ class DecisionTreeRegressor(
         competitors: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
+        self.criterion = valid_criterion(criterion)
         self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Found, Node, Rival, Split
 from sklearn_sl.tree._impurity cimport Impurity
@@ -16,12 +16,15 @@ cdef class SplitSearch(Impurity):
     cdef bint simple, counted, random_thresholds, random_order, use_surrogates
     cdef Py_ssize_t n_features, min_leaf, max_features, n_competitors
     cdef double min_weight
+    # the order of the children of a split by a feature: -1, 0 or 1
+    cdef const int8_t[::1] monotonic
+    cdef bint constrained
     # one entry a row
-    cdef double[::1] amount, mass
+    cdef double[::1] amount, mass, level
     cdef int32_t[::1] channel
     # of the node at hand
     cdef double[::1] total, left, right, missing_sum
-    cdef double total_mass, unit_score
+    cdef double total_mass, unit_score, unit, centre
     cdef int32_t[::1] chosen
     cdef Split best
     # of its categories
@@ -29,6 +32,11 @@ cdef class SplitSearch(Impurity):
     cdef double[::1] group_mass, group_key
     cdef int64_t[::1] group_count
     cdef int32_t[::1] group_code, group_order, group_merged
+    cdef int64_t[::1] group_begin
+    # for medians: the category of each row, and the cells in the order of the categories
+    cdef int32_t[::1] group_of
+    cdef double[::1] group_seen
+    cdef uint64_t[::1] grouped
     # the best splits of other features, and those of all nodes
     cdef Rival[::1] best_rivals
     cdef Py_ssize_t n_best_rivals
@@ -63,16 +71,23 @@ cdef class SplitSearch(Impurity):
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void _missing_against_the_rest(
-        self, Py_ssize_t feature, Py_ssize_t n, Py_ssize_t n_missing, double missing_mass,
-        double all_mass, Split* found,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void _set_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
         Split* found,
     ) noexcept nogil
     cdef Found _scan(
-        self, const uint64_t* cells, bint missing_left, double missing_mass,
-        double all_mass, Py_ssize_t first, Py_ssize_t last,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, bint missing_left,
+        double missing_mass, double all_mass, Py_ssize_t first, Py_ssize_t last,
+    ) noexcept nogil
+    cdef double _gain_at(
+        self, Py_ssize_t i, double mass, double all_mass,
+    ) noexcept nogil
+    cdef bint _in_order(
+        self, const Node* node, Py_ssize_t feature, Py_ssize_t i, double mass, double all_mass,
+        double* middle,
     ) noexcept nogil
     cdef double _gain(self, double mass, double all_mass) noexcept nogil
     cdef double _score_of_counts(self, double mass, double rest) noexcept nogil
@@ -87,6 +102,11 @@ cdef class SplitSearch(Impurity):
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void order_groups(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil
+    cdef void _set_keys(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil
+    cdef void _set_median_keys(self, Py_ssize_t n_groups, Py_ssize_t output) noexcept nogil
+    cdef void _gather_groups(
+        self, const uint64_t* cells, Py_ssize_t n_groups, Py_ssize_t n,
+    ) noexcept nogil
     cdef void _merge_groups(
         self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end,
     ) noexcept nogil

@@ -49,7 +49,6 @@ def read_regression(tree, X, y, sample_weight):
 
 def read_rows(tree, X, y, sample_weight, read_targets):
     """Return samples, targets and weights of the rows of positive weight."""
-    check_supported(tree)
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
@@ -68,19 +67,9 @@ def shared_training_set(tree, X, *, reader=None, n_threads=1):
 
     The estimator that reads it is the ``reader``, by default another such tree.
     """
-    check_supported(tree)
     tree._validate_params()
     reader = clone(tree) if reader is None else reader
     return TrainingSet(read_samples(reader, X, reset=True), reader, n_threads)
-
-
-def check_supported(tree):
-    """Raise an error for parameters that only scikit-learn's trees support."""
-    if getattr(tree, "monotonic_cst", None) is not None:
-        raise ValueError(
-            "monotonic_cst must be None: monotonicity constraints are not supported. Use the trees "
-            "and forests of scikit-learn for them."
-        )
 
 
 # ---------------------------------------------------------------- features

@@ -61,6 +61,10 @@ class Tree(CheckedState):
     value : ndarray of shape (node_count, n_outputs, max_n_classes)
         The shares of the classes, or the mean targets.
 
+    unclipped_value : ndarray of shape (node_count, n_outputs, max_n_classes) or None
+        The shares or targets before they were moved between the bounds that monotonicity
+        constraints set; None without constraints. The impurity is that of these.
+
     mass : ndarray of shape (node_count,)
         The weight of the training samples, where ``weighted_n_node_samples`` may count classes by
         the cost of their mistakes.
@@ -82,6 +86,8 @@ class Tree(CheckedState):
     surrogates, competitors : structured ndarray
         The surrogate and competitor splits, sorted by node, the best first.
     """
+
+    unclipped_value = None
 
     def __init__(self, **arrays):
         for name, array in arrays.items():
@@ -124,6 +130,8 @@ class Tree(CheckedState):
         n_classes = check_shape(self, "n_classes", (self.n_outputs,), np.intp)
         check_entries(n_classes, "n_classes", 1, np.inf)
         check_shape(self, "value", (n, self.n_outputs, n_classes.max()))
+        if self.unclipped_value is not None:
+            check_shape(self, "unclipped_value", self.value.shape)
 
     def _check_children(self, split):
         """Raise an error unless each node but the root is the child of one node before it."""
@@ -306,7 +314,8 @@ class Tree(CheckedState):
         kept = np.flatnonzero(place >= 0)
         arrays = self.__getstate__()
         for name in NODE_ARRAYS:
-            arrays[name] = arrays[name][kept]
+            if arrays.get(name) is not None:
+                arrays[name] = arrays[name][kept]
         leaf = (arrays["children_left"] == LEAF) | (arrays["collapse"] <= alpha)
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
@@ -341,6 +350,7 @@ NODE_ARRAYS = (
     "missing_go_to_left",
     "n_node_samples",
     "value",
+    "unclipped_value",
     "subset",
 )
 
@@ -351,7 +361,7 @@ def normalized(importances):
     return importances / total if total > 0 else importances
 
 
-def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
+def make_tree(grown, field, target, rules, *, preorder, mass):
     """Return the tree of what was grown, whose risks are relative to ``mass``."""
     n_classes = target.n_classes
     left = np.full(len(grown.nodes), LEAF, dtype=np.int64)
@@ -395,12 +405,31 @@ def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
         subset=subset,
         subsets=grown.subsets.copy(),
         surrogates=surrogates_of(grown.surrogates, place, left),
-        competitors=competitors_of(grown, place, left, field, n_competitors),
+        competitors=competitors_of(grown, place, left, field, rules.competitors),
     )
     if target.cost is not None:
         restore_shares(tree, target.cost)
-    set_risk(tree, node_losses(tree, target, risk) / mass)
+    if rules.monotonic:
+        clip_values(tree, nodes, None if target.cost is None else target.cost.sum(axis=1))
+    set_risk(tree, node_losses(tree, target, rules.risk, nodes["excess"]) / mass)
     return tree
+
+
+def clip_values(tree, nodes, cost=None):
+    """Move the values between the bounds that constraints set.
+
+    The bounds of the shares of two classes are those of the second one, as the splits see them:
+    times what its mistakes ``cost``.
+    """
+    tree.unclipped_value = tree.value
+    lower, upper = nodes["lower"], nodes["upper"]
+    if tree.max_n_classes == 1:
+        tree.value = np.clip(tree.value, lower[:, None, None], upper[:, None, None])
+        return
+    if cost is not None:
+        lower, upper = (1 / (1 + cost[1] / cost[0] * (1 / bound - 1)) for bound in (lower, upper))
+    second = np.clip(tree.value[:, 0, 1], lower, upper)
+    tree.value = np.stack([1 - second, second], axis=1)[:, None]
 
 
 def values_of(values, first_channel, n_classes):
@@ -504,11 +533,14 @@ def node_labels(tree, cost):
     return (tree.value[:, 0] @ cost).argmin(axis=1)[:, None]
 
 
-def node_losses(tree, target, risk="impurity"):
-    """Return what each node would add to the risk, times the mass of all samples, as a leaf."""
+def node_losses(tree, target, risk="impurity", excess=0.0):
+    """Return what each node would add to the risk, times the mass of all samples, as a leaf.
+
+    ``excess`` is by how much the impurity of what it predicts is larger than its own.
+    """
     if risk == "misclassification":
         return training_losses(tree, target)
-    losses = tree.impurity * tree.weighted_n_node_samples
+    losses = (tree.impurity + excess) * tree.weighted_n_node_samples
     # The impurity may be that of classes that count by their cost.
     return losses if target.cost is None else losses * (target.mass / target.weight.sum())
 
@@ -516,13 +548,16 @@ def node_losses(tree, target, risk="impurity"):
 def training_losses(tree, target):
     """Return the mass, or the cost, of the training samples that each node gets wrong.
 
-    Of numbers it is the impurity.
+    Of numbers it is the risk.
     """
     if target.n_classes is None:
-        return tree.impurity * tree.weighted_n_node_samples
+        return tree.risk * target.mass
+    shares = tree.value if tree.unclipped_value is None else tree.unclipped_value
+    labels = node_labels(tree, target.cost)
     if target.cost is not None:
-        return tree.mass * (tree.value[:, 0] @ target.cost).min(axis=1)
-    return tree.mass * np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
+        return tree.mass * (shares[:, 0] @ target.cost)[np.arange(len(labels)), labels[:, 0]]
+    right = np.take_along_axis(shares, labels[:, :, None], axis=2)
+    return tree.mass * np.maximum(1 - right, 0).mean(axis=(1, 2))
 
 
 def restore_shares(tree, cost):
