@@ -17,8 +17,15 @@ class CheckedState:
     """
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        vars(self).update({name: native(part) for name, part in state.items()})
         check_state(self)
+
+
+def native(part):
+    """Return an array in the byte order of this machine, and anything else as it is."""
+    if isinstance(part, np.ndarray) and part.dtype != part.dtype.newbyteorder("="):
+        return part.astype(part.dtype.newbyteorder("="))
+    return part
 
 
 def check_state(owner):

@@ -443,8 +443,8 @@ def class_weight_factors(class_weight, y, weight):
         class_weight = [class_weight] * n_outputs
     if len(class_weight) != n_outputs:
         raise ValueError(
-            f"class_weight must have one entry for each of {n_outputs} outputs, got "
-            f"{len(class_weight)}."
+            "The number of elements in class_weight should match number of outputs. Got a list of "
+            f"{len(class_weight)} for y of {n_outputs} outputs: give one entry for each output."
         )
     factors = [
         class_factors(entry, column, weight)

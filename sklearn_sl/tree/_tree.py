@@ -264,10 +264,11 @@ class Tree(CheckedState):
         leaf = np.empty(len(X), dtype=np.int32)
 
         def send(rows, over):
+            some = np.ascontiguousarray(X[rows], dtype=np.float64)
             if self._simple:
-                _descend.apply(X[rows], self._nodes, leaf[rows])
+                _descend.apply(some, self._nodes, leaf[rows])
             else:
-                _descend.apply_unknown(X[rows], self._nodes, self._unknowns, leaf[rows])
+                _descend.apply_unknown(some, self._nodes, self._unknowns, leaf[rows])
 
         blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
         for _ in in_order(send, blocks, min(n_threads, len(blocks))):
@@ -284,12 +285,13 @@ class Tree(CheckedState):
         """Return where each sample ends in the trees pruned at ``alphas``, which increase."""
         self._check_width(X)
         leaf = np.empty((len(X), len(alphas)), dtype=np.int32)
+        X = np.ascontiguousarray(X, dtype=np.float64)
         _descend.apply_path(X, self._nodes, self._unknowns, self.collapse, alphas, leaf)
         return leaf
 
     def predict(self, X):
         """Return the value of the leaf of each sample."""
-        values = self.value.take(self._leaves(np.ascontiguousarray(X, dtype=np.float64)), axis=0)
+        values = self.value.take(self._leaves(X), axis=0)
         return values[:, 0] if self.n_outputs == 1 else values
 
     def decision_path(self, X, n_threads=1):
