@@ -12,6 +12,7 @@ from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_tree
+from sklearn_sl.tree._entries import as_numbers
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path
 from sklearn_sl.tree._training_set import categories_of, read_samples
@@ -152,7 +153,7 @@ class TreeMixin:
         if check_input:
             return read_samples(self, X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)  # counts the features
-        return np.ascontiguousarray(X, dtype=np.float64)
+        return as_numbers(X)
 
     def predict(self, X: MatrixLike, check_input: bool = True) -> Any:
         """Predict the targets of samples.

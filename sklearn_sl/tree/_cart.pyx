@@ -117,12 +117,9 @@ cdef class Worker:
         )
 
     @property
-    def n_columns(self):
-        """The number of columns that the work on a node is about."""
-        return self._n_columns()
-
-    cdef Py_ssize_t _n_columns(self) noexcept nogil:
-        return self.division.max_features if self.division.on_demand else self.division.n_features
+    def n_partitioned(self):
+        """The number of columns that are partitioned with a node."""
+        return 0 if self.division.on_demand else self.division.n_features
 
     def plant(self, uint64_t seed):
         """Make the root."""
@@ -163,7 +160,7 @@ cdef class Worker:
             self._take_ripe(&node)
         else:
             return NONE_LEFT
-        cdef double cost = <double> (node.stop - node.start) * self._n_columns()
+        cdef double cost = self.division.cost(&node)
         if cost > large:
             return TOO_LARGE
         budget[0] -= cost + NODE_COST
@@ -194,7 +191,7 @@ cdef class Worker:
         return int(self.pending_number[place]), np.asarray(self.pending)[place:place + 1].copy()
 
     def raise_largest(self):
-        """Let the largest pending node be the next one; return how many rows it has."""
+        """Let the largest pending node be the next one; return how many cells it has, or so."""
         cdef Py_ssize_t i, last = self.n_pending - 1, largest = last
         for i in range(self.n_pending):
             if (
@@ -206,7 +203,8 @@ cdef class Worker:
         self.pending_number[largest], self.pending_number[last] = (
             self.pending_number[last], self.pending_number[largest]
         )
-        return self.pending[last].stop - self.pending[last].start
+        cdef Node node = self.pending[last]
+        return self.division.cost(&node)
 
     def consider(self, int64_t number, Node[::1] node, const int32_t[::1] features):
         """Return the best split of a node by some of its features, as a record."""
@@ -214,6 +212,7 @@ cdef class Worker:
         self._make_room()
         for i in range(features.shape[0]):
             self.division.chosen[i] = features[i]
+        self.division.n_drawn = -1
         with nogil:
             self.division.prepare(&node[0])
             self.division.search(&node[0], features.shape[0], number)

@@ -42,7 +42,7 @@ class ClassificationTreeMixin(TreeMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
 

@@ -201,7 +201,7 @@ class FoldScores:
             if over():
                 return
             some = tested[rows]
-            nodes = tree.apply_path(np.ascontiguousarray(X[some]), alphas)
+            nodes = tree.apply_path(X[some], alphas)
             losses = model._losses(tree, nodes, target.values[some]) * factor[rows, None]
             self.loss += weight[rows] @ losses
             self.squared_loss += weight[rows] @ losses**2
@@ -212,7 +212,7 @@ class FoldScores:
     def _score(self, model, tree, X, target, tested, alphas, scorer, over):
         weight = None if target.own is None else target.own[tested]
         truth = model._decode(target.values[tested])
-        for some in blocks(len(alphas), len(X)):
+        for some in blocks(len(alphas), X.shape[0]):
             nodes = tree.apply_path(X, alphas[some])
             for k in range(nodes.shape[1]):
                 if over():

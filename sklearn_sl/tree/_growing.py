@@ -259,6 +259,7 @@ def grow(
     if times is not None:
         weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
         share = np.average(times, weights=target.own)
+    ordered = rules.criterion == "absolute_error"
     field = Field(
         training_set,
         target.values,
@@ -266,9 +267,10 @@ def grow(
         weight,
         own_weight=own,
         entropy=CRITERIA[rules.criterion] == CRITERIA["entropy"],
-        ordered=rules.criterion == "absolute_error",
+        ordered=ordered,
         reuse=reuse,
         on_demand=rules.sorts_on_demand(n_features),
+        whole_columns=rules.surrogates > 0 or ordered or any(rules.monotonic),
     )
     limits = rules.limits(n_samples or len(field.rows), field.total_weight, n_features)
     grown = grow_nodes(field, limits, seed=seed, n_threads=n_threads, watch=watch)
@@ -313,6 +315,9 @@ class Field:
 
     on_demand : bool, default=False
         Whether nodes sort the columns that they look at, instead of keeping all columns sorted.
+
+    whole_columns : bool, default=False
+        Whether the cells of a sparse column must be listed with those of its zeros.
     """
 
     def __init__(
@@ -327,20 +332,27 @@ class Field:
         ordered=False,
         reuse=False,
         on_demand=False,
+        whole_columns=False,
     ):
-        self.X = columns.X
-        rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
+        n_samples, n_features = columns.X.shape
+        rows = np.arange(n_samples) if weight is None else np.flatnonzero(weight)
         if not len(rows):
             raise ValueError(
                 "The training samples of a tree must have a positive weight, but all of them are "
                 "zero: change sample_weight, class_weight or cv."
             )
         self.rows = rows.astype(np.int32)
-        whole = len(rows) == len(self.X)
         self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS
-        if on_demand:
+        self.X, self.entries = columns.X, columns.entries
+        self.needs_whole_columns = whole_columns
+        if columns.entries is not None:
+            self.X = np.empty((0, n_features))
+            self.position = np.full(n_samples, -1, dtype=np.int32)
+            self.position[rows] = np.arange(len(rows))
+        elif on_demand:
             self.ranks = columns.ranks
         else:
+            whole = len(rows) == n_samples
             self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
         self.n_categories = columns.n_categories
         self.weight_unit = 1.0 if weight is None else unit_of(weight)
@@ -373,6 +385,21 @@ class Field:
         self.x_log_x = x * np.log(np.maximum(x, 1))
 
 
+    @property
+    def column_cost(self):
+        """How many cells a column has, on average."""
+        n_rows, n_features = len(self.rows), self.X.shape[1]
+        if self.entries is None or self.needs_whole_columns:
+            return n_rows
+        return 1 + len(self.entries.cells) / n_features
+
+    def cost(self, n_columns):
+        """Return how many cells the work on the root looks at, with so many columns if sorted."""
+        if self.entries is None and not len(self.ranks):
+            n_columns = self.X.shape[1]
+        return self.column_cost * n_columns
+
+
 def unit_of(weight):
     """Return the power of two by which weights are divided, so that they are about one.
 
@@ -388,13 +415,12 @@ Grown = namedtuple("Grown", "nodes values splits competitors surrogates subsets"
 
 def grow_nodes(field, limits, *, seed=0, n_threads=1, watch=None):
     """Return what the workers found, nodes in the order of their numbers."""
-    n_columns = limits.max_features if len(field.ranks) else field.X.shape[1]
-    if len(field.rows) * n_columns < SHARED:
+    if field.cost(limits.max_features) < SHARED:
         n_threads = 1
     with Helpers(n_threads - 1) if n_threads > 1 else nullcontext(()) as helpers:
         workers = [_cart.Worker(field, limits, number) for number in range(1 + len(helpers))]
         workers[0].plant(seed)
-        crew = Crew(workers, helpers, watch or (lambda done: False), len(field.rows))
+        crew = Crew(workers, helpers, watch or (lambda done: False), field)
         crew.grow_large(limits.best_first)
         crew.grow_small()
     return gather([worker.results() for worker in workers])
@@ -406,9 +432,10 @@ class Crew:
     The first worker is the calling thread's, the others are the helpers'.
     """
 
-    def __init__(self, workers, helpers, watch, n_rows):
+    def __init__(self, workers, helpers, watch, field):
         self.workers, self.helpers = workers, helpers
-        self.watch, self.n_rows, self.over = watch, n_rows, False
+        self.watch, self.n_rows, self.over = watch, len(field.rows), False
+        self.column_cost = field.column_cost
         self.large = SHARED if len(workers) > 1 else SLICE
 
     def _tell(self):
@@ -437,7 +464,7 @@ class Crew:
                 self._grow_one(first.top())
             self._tell()
         while first.n_pending and not self.over:
-            if first.raise_largest() * first.n_columns <= self.large:
+            if first.raise_largest() <= self.large:
                 return
             self._grow_one(first.top())
             self._tell()
@@ -460,13 +487,13 @@ class Crew:
             if len(part):
                 worker.partition(node, split, fate, part[0], part[-1] + 1)
 
-        self._slices(partition, np.arange(first.n_columns, dtype=np.int32))
+        self._slices(partition, np.arange(first.n_partitioned, dtype=np.int32))
         first.finish(node)
 
     def _slices(self, work, features):
         """Work on all features, so many at a time that Ctrl-C is heard."""
         answers = []
-        at_once = max(1, int(SLICE * len(self.workers) / max(self.n_rows, 1)))
+        at_once = max(1, int(SLICE * len(self.workers) / max(self.column_cost, 1)))
         for begin in range(0, len(features), at_once):
             answers += self._together(work, features[begin : begin + at_once])
         return answers

@@ -47,7 +47,7 @@ class RegressionTreeMixin(TreeMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 

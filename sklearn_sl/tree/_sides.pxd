@@ -19,6 +19,7 @@ cdef class Division(SplitSearch):
 
     cdef Py_ssize_t divide_rows(self, const Node* node) noexcept nogil
     cdef void set_sides(self, const Node* node) noexcept nogil
+    cdef void _set_stored_sides(self, const Node* node) noexcept nogil
     cdef double _row_weight(self, const Node* node, Py_ssize_t i) noexcept nogil
     cdef void _set_category_sides(
         self, const Node* node, const uint64_t* cells, Py_ssize_t n,

@@ -3,7 +3,7 @@
 
 from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -54,26 +54,35 @@ cdef class Division(SplitSearch):
             n_left += 1 - goes_right
             n_right += goes_right
         memcpy(rows + n_left, others, n_right * sizeof(int32_t))
+        if self.sparse:
+            for i in range(m):
+                self.position[rows[i]] = <int32_t> (node.start + i)
         return n_left
 
     cdef void set_sides(self, const Node* node) noexcept nogil:
         """Write 1 for each row that goes left, and 0 for the others."""
-        cdef Py_ssize_t m = node.stop - node.start, i, n, n_missing
+        cdef Py_ssize_t m = node.stop - node.start, i, n = m, n_missing = 0
         cdef Py_ssize_t feature = self.best.feature
-        cdef const uint64_t* cells = self.column(node, feature)
+        cdef Py_ssize_t place
+        cdef const uint64_t* cells = NULL
         cdef double left_mass = 0, right_mass = 0, mass
-        n_missing = self.n_missing(cells, m)
-        n = m - n_missing
-        if self.n_categories[feature] > 0:
-            self._set_category_sides(node, cells, n)
+        if self.sparse:
+            self._set_stored_sides(node)
         else:
-            for i in range(n):
-                self.side[<uint32_t> cells[i]] = i < self.best.n_first
+            cells = self.column(node, feature)
+            n_missing = self.n_missing(cells, m)
+            n = m - n_missing
+            if self.n_categories[feature] > 0:
+                self._set_category_sides(node, cells, n)
+            else:
+                for i in range(n):
+                    self.side[<uint32_t> cells[i]] = i < self.best.n_first
         if n_missing == 0 or self.use_surrogates:
             # Nothing was learned of missing values: they follow the majority.
             for i in range(n):
-                mass = self._row_weight(node, <uint32_t> cells[i])
-                if self.side[<uint32_t> cells[i]]:
+                place = <uint32_t> cells[i] if cells and self.use_surrogates else i
+                mass = self._row_weight(node, place)
+                if self.side[place]:
                     left_mass += mass
                 else:
                     right_mass += mass
@@ -84,6 +93,19 @@ cdef class Division(SplitSearch):
             self._find_surrogates(node, cells, n, left_mass, right_mass)
             if n_missing:
                 self._follow_surrogates(node, cells, n, m)
+
+    cdef void _set_stored_sides(self, const Node* node) noexcept nogil:
+        """Write the sides of zeros to all rows, and then those of the stored values."""
+        cdef Py_ssize_t m = node.stop - node.start, i, first_above
+        cdef const uint64_t* cells = &self.gathered[0]
+        self.gather(node, self.best.feature)
+        first_above = m - self.n_above
+        memset(&self.side[0], first_above <= self.best.n_first, m)
+        for i in range(self.n_below):
+            self.side[<uint32_t> cells[i]] = i < self.best.n_first
+        cells += self.n_below + 1
+        for i in range(self.n_above):
+            self.side[<uint32_t> cells[i]] = first_above + i < self.best.n_first
 
     cdef double _row_weight(self, const Node* node, Py_ssize_t i) noexcept nogil:
         """Return by how much a row counts where sides agree, whatever its class counts."""
@@ -225,8 +247,8 @@ cdef class Division(SplitSearch):
         while rank_of(cells[next_known]) == rank_of(cells[where]):
             next_known += 1
         rival.threshold = between(
-            self.X[self.rows[node.start + <uint32_t> cells[where]], feature],
-            self.X[self.rows[node.start + <uint32_t> cells[next_known]], feature],
+            self.value_of(node, feature, cells[where]),
+            self.value_of(node, feature, cells[next_known]),
         )
         rival.flipped = flipped
         self._rate(rival, best, majority, known)

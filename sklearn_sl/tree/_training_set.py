@@ -8,6 +8,7 @@ import threading
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
@@ -18,6 +19,7 @@ from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.tree import _cells
+from sklearn_sl.tree._entries import StoredEntries, stored_once
 
 # Rows are numbered by 31 bits of a cell.
 MOST_ROWS = 2**31 - 1
@@ -26,6 +28,8 @@ MANY = 500_000
 # Squares of larger numbers overflow, or may when they are summed up.
 LARGEST_TARGET = 1e150
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+# What is not stored is zero, not missing: so no value is missing in sparse samples.
+SPARSE_NUMBERS = {"dtype": np.float64, "accept_sparse": "csr"}
 # What a tree learns of its features in a fit, but for their names.
 LEARNED = ("n_features_in_", "is_categorical_", "_category_encoder")
 
@@ -54,7 +58,7 @@ def read_rows(tree, X, y, sample_weight, read_targets):
         raise ValueError(
             f"{type(tree).__name__} requires y to be passed, but the target y is None."
         )
-    y = read_targets(y, len(X))
+    y = read_targets(y, X.shape[0])
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight is None or weight.all():
         return X, y, weight
@@ -83,6 +87,8 @@ def read_samples(reader, X, *, reset):
     """
     if reset:
         learn_categorical_features(reader, X)
+    if sp.issparse(X):
+        return read_sparse_samples(reader, X, reset=reset)
     if reader.is_categorical_ is None:
         return validate_data(reader, X, reset=reset, **NUMBERS)
     validate_data(reader, X, reset=reset, skip_check_array=True)
@@ -97,6 +103,17 @@ def read_samples(reader, X, *, reset):
         reader._category_encoder = category_encoder().fit(categories)
     numbers[:, chosen] = reader._category_encoder.transform(categories)
     return numbers
+
+
+def read_sparse_samples(reader, X, *, reset):
+    """Return sparse samples in CSR format, those of a fit with each entry stored once."""
+    if reader.is_categorical_ is not None:
+        raise ValueError(
+            "X must be dense if some features are categorical, got a sparse container: pass "
+            "X.toarray(), or encode the categories as numbers and set categorical_features=None."
+        )
+    X = validate_data(reader, X, reset=reset, **SPARSE_NUMBERS)
+    return stored_once(X) if reset else X
 
 
 def learn_categorical_features(reader, X):
@@ -215,8 +232,9 @@ class TrainingSet:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Numbers; NaN is a missing value, and a categorical feature has its codes.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Numbers; NaN is a missing value, and a categorical feature has its codes. Sparse ones are in
+        CSR format, with each entry stored once and no zeros.
 
     reader : estimator, default=None
         What read the samples, and knows their categories; None if all features are numbers.
@@ -228,7 +246,10 @@ class TrainingSet:
     ----------
     cells : ndarray of shape (n_features, n_samples)
         For each column ``rank << 32 | row``, sorted; missing values have the rank
-        ``_cells.MISSING``, and a categorical value has its code.
+        ``_cells.MISSING``, and a categorical value has its code. Sparse samples have none.
+
+    entries : StoredEntries or None
+        Instead of cells, the entries of sparse samples.
 
     n_categories : ndarray of shape (n_features,)
         The number of categories of a feature, zero for a number.
@@ -241,11 +262,12 @@ class TrainingSet:
     """
 
     def __init__(self, X, reader=None, n_threads=1):
-        if len(X) > MOST_ROWS:
+        if X.shape[0] > MOST_ROWS:
             raise ValueError(
-                f"X must have at most {MOST_ROWS} samples to grow a tree on, got {len(X)}."
+                f"X must have at most {MOST_ROWS} samples to grow a tree on, got {X.shape[0]}."
             )
-        self._lock, self.X = threading.Lock(), np.ascontiguousarray(X)
+        self._lock, self.entries = threading.Lock(), None
+        self.X = X if sp.issparse(X) else np.ascontiguousarray(X)
         self.reader, categories = reader, [None] * X.shape[1]
         self.learned = {}
         if reader is not None:
@@ -254,6 +276,9 @@ class TrainingSet:
         self.n_categories = np.array(
             [0 if names is None else len(names) for names in categories], dtype=np.int32
         )
+        if sp.issparse(X):
+            self.entries, self.has_missing = StoredEntries(X, n_threads), False
+            return
         self.cells = np.empty(X.shape[::-1], dtype=np.uint64)
 
         def sort(feature, over=None):
@@ -308,10 +333,14 @@ class TrainingSet:
     def subset(self, features):
         """Return the same samples with some of the features, in this order."""
         part = object.__new__(TrainingSet)
-        part._lock = threading.Lock()
-        part.X, part.cells = np.ascontiguousarray(self.X[:, features]), self.cells[features]
+        part._lock, part.entries = threading.Lock(), None
         part.n_categories, part.reader = self.n_categories[features], self.reader
-        part.has_missing = any_missing(part.cells)
+        if self.entries is not None:
+            part.X, part.has_missing = self.X[:, features], False
+            part.entries = self.entries.subset(features, part.X)
+        else:
+            part.X, part.cells = np.ascontiguousarray(self.X[:, features]), self.cells[features]
+            part.has_missing = any_missing(part.cells)
         part.learned = {
             **self.learned,
             "n_features_in_": len(features),

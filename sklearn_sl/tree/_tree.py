@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape
 from sklearn_sl._threads import in_order
 from sklearn_sl.tree import _descend, _prune
+from sklearn_sl.tree._entries import as_numbers, dense_blocks
 
 # Samples that a thread sends down the tree before it looks up.
 BLOCK = 16_384
@@ -260,17 +261,19 @@ class Tree(CheckedState):
         return self._leaves(X, n_threads).astype(np.intp)
 
     def _leaves(self, X, n_threads=1):
+        X = as_numbers(X)
         self._check_width(X)
-        leaf = np.empty(len(X), dtype=np.int32)
+        n = X.shape[0]
+        leaf = np.empty(n, dtype=np.int32)
 
         def send(rows, over):
-            some = np.ascontiguousarray(X[rows], dtype=np.float64)
-            if self._simple:
-                _descend.apply(some, self._nodes, leaf[rows])
-            else:
-                _descend.apply_unknown(some, self._nodes, self._unknowns, leaf[rows])
+            for some, dense in dense_blocks(X, rows):
+                if self._simple:
+                    _descend.apply(dense, self._nodes, leaf[some])
+                else:
+                    _descend.apply_unknown(dense, self._nodes, self._unknowns, leaf[some])
 
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
+        blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
         for _ in in_order(send, blocks, min(n_threads, len(blocks))):
             pass
         return leaf
@@ -284,9 +287,11 @@ class Tree(CheckedState):
     def apply_path(self, X, alphas):
         """Return where each sample ends in the trees pruned at ``alphas``, which increase."""
         self._check_width(X)
-        leaf = np.empty((len(X), len(alphas)), dtype=np.int32)
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        _descend.apply_path(X, self._nodes, self._unknowns, self.collapse, alphas, leaf)
+        leaf = np.empty((X.shape[0], len(alphas)), dtype=np.int32)
+        for some, dense in dense_blocks(X, slice(None)):
+            _descend.apply_path(
+                dense, self._nodes, self._unknowns, self.collapse, alphas, leaf[some]
+            )
         return leaf
 
     def predict(self, X):
@@ -301,7 +306,7 @@ class Tree(CheckedState):
         indices = np.empty(indptr[-1], dtype=np.int32)
         _descend.paths(leaf, self.parent, indptr, indices)
         ones = np.ones(len(indices), dtype=np.intp)
-        return sp.csr_matrix((ones, indices, indptr), shape=(len(X), self.node_count))
+        return sp.csr_matrix((ones, indices, indptr), shape=(len(leaf), self.node_count))
 
     # ------------------------------------------------------------ pruning
 
