@@ -25,6 +25,7 @@ from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import ResampledTrees
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn_sl.tree._regress import valid_criterion
 from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
 
@@ -181,7 +182,7 @@ class RandomForestClassifier(
     :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - Weights of classes do not change what is drawn, but how much it counts in a tree.
@@ -306,7 +307,7 @@ class RandomForestClassifier(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestClassifier : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestClassifier : The forest of scikit-learn, in single precision.
     BaggingClassifier : Base estimators of any kind.
     RandomForestRegressor : For numbers as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -533,7 +534,7 @@ class RandomForestRegressor(
     :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported, nor is the absolute error.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
@@ -545,9 +546,10 @@ class RandomForestRegressor(
     n_estimators : int, default=100
         The number of trees.
 
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity of a node: the variance, or half the mean Poisson deviance, for targets that
-        are not negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity of a node: the variance, the mean absolute deviation from the median, which
+        the node then predicts, or half the mean Poisson deviance, for targets that are not
+        negative.
 
     {max_depth}
 
@@ -642,7 +644,7 @@ class RandomForestRegressor(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestRegressor : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestRegressor : The forest of scikit-learn, in single precision.
     BaggingRegressor : Base estimators of any kind.
     RandomForestClassifier : For classes as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -681,7 +683,7 @@ class RandomForestRegressor(
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -701,7 +703,7 @@ class RandomForestRegressor(
         categorical_features: ArrayLike | str = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = valid_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -52,6 +52,7 @@ class TreeMixin:
         "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", None],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "surrogates": [Interval(Integral, 0, None, closed="left")],
         "competitors": [Interval(Integral, 0, None, closed="left")],

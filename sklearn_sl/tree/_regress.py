@@ -72,7 +72,8 @@ class DecisionTreeRegressor(
     """Regression tree (CART), grown on columns that are sorted once.
 
     A node of ``W`` weight and mean target ``c`` has the impurity ``sum_i w_i (y_i - c)**2 / W``, or
-    ``sum_i w_i y_i log(y_i / c) / W`` for the Poisson deviance. It is split by the feature and
+    ``sum_i w_i y_i log(y_i / c) / W`` for the Poisson deviance, or, with the median ``c``, ``sum_i
+    w_i |y_i - c| / W`` for the absolute error. It is split by the feature and
     threshold for which ``W impurity - W_left impurity_left - W_right impurity_right`` is largest:
     of equal splits by the first feature, at the lowest threshold. The search sums integers, the
     targets in small units of the node's range, so that the splits do not depend on the order of
@@ -83,14 +84,13 @@ class DecisionTreeRegressor(
     once, see ``ccp_path_`` and :meth:`prune`.
 
     The parameters, methods and attributes are those of
-    :class:`sklearn.tree.DecisionTreeRegressor`, and more. Sparse samples and ``monotonic_cst`` are
-    not supported, nor is the absolute error.
+    :class:`sklearn.tree.DecisionTreeRegressor`, and more.
 
     Parameters
     ----------
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity: the variance, or half the mean Poisson deviance, for targets that are not
-        negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity: the variance, the mean absolute deviation from the median, which nodes then
+        predict, or half the mean Poisson deviance, for targets that are not negative.
 
     {growth}
 
@@ -118,7 +118,7 @@ class DecisionTreeRegressor(
 
     See Also
     --------
-    sklearn.tree.DecisionTreeRegressor : For sparse samples, constraints, the absolute error.
+    sklearn.tree.DecisionTreeRegressor : The tree of scikit-learn, in single precision.
     DecisionTreeRegressorCV : Chooses the size by cross-validation.
     DecisionTreeClassifier : For classes as targets.
 
@@ -157,13 +157,12 @@ class DecisionTreeRegressor(
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", None],
     }
 
     def __init__(
         self,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,

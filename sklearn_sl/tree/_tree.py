@@ -434,7 +434,8 @@ def clip_values(tree, nodes, cost=None):
         tree.value = np.clip(tree.value, lower[:, None, None], upper[:, None, None])
         return
     if cost is not None:
-        lower, upper = (1 / (1 + cost[1] / cost[0] * (1 / bound - 1)) for bound in (lower, upper))
+        bounds = np.clip([lower, upper], 0, 1)
+        lower, upper = bounds * cost[0] / (bounds * cost[0] + (1 - bounds) * cost[1])
     second = np.clip(tree.value[:, 0, 1], lower, upper)
     tree.value = np.stack([1 - second, second], axis=1)[:, None]
 
