@@ -245,6 +245,10 @@ cdef class SplitSearch(Columns):
         found.n_first, found.missing_left = n_first, missing_left
         return True
 
+    cdef bint _matters(self, const Split* found) noexcept nogil:
+        """Return whether anybody will ask for the threshold: the values are far away in memory."""
+        return found.feature >= 0 and (found.gain > self.best.gain or self.n_competitors > 0)
+
     cdef void _best_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
@@ -266,7 +270,7 @@ cdef class SplitSearch(Columns):
                 )
             if n_missing and not missing_left:
                 self._missing_against_the_rest(feature, n, n_missing, missing_mass, all_mass, found)
-        if found.feature >= 0:
+        if self._matters(found):
             self._set_threshold(node, feature, cells, n, found)
 
     cdef void _missing_against_the_rest(
@@ -330,7 +334,7 @@ cdef class SplitSearch(Columns):
         self._accept(
             found, feature, self._gain_of(best.score, self.total_mass), best.where + 1, False
         )
-        if found.feature >= 0:
+        if self._matters(found):
             found.threshold = between(
                 self.value_of(node, feature, self.stored_cell(node, best.where)),
                 self.value_of(node, feature, self.stored_cell(node, best.where + 1)),
