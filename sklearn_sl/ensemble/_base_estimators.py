@@ -196,7 +196,7 @@ class SharedTrees:
             self.values, self.n_classes, learned = encode_classes(self.y)
             self.learned = {**learned, "_cost": None}
         else:
-            self.y = self.values = read_numbers(y, len(self.X))
+            self.y = self.values = read_numbers(y, self.X.shape[0])
             number_target(template, self.y, None)  # complains if they do not suit the criterion
 
     def fit(self, tree, weight=None, *, y=None, values=None, factors=None, features=None, **how):
@@ -212,7 +212,7 @@ class SharedTrees:
         y = self.y if y is None else y
         target = self._target(tree, y, self.values if values is None else values, weight, factors)
         # As in scikit-learn, min_samples_split=0.1 is a tenth of all rows, drawn or not.
-        return fit_tree(tree, training_set, target, n_samples=len(self.X), **how)
+        return fit_tree(tree, training_set, target, n_samples=self.X.shape[0], **how)
 
     def _target(self, tree, y, values, weight, factors):
         if isinstance(tree, DecisionTreeRegressor):
@@ -295,7 +295,7 @@ def class_fitter(template, X, y, classes, codes, n_jobs=None):
     if by_gini or (type(template) is DecisionStump and len(classes) == 2):
         training_set = shared.training_set if by_gini else TrainingSet(X, n_threads=n_threads)
         fitter = GiniStumpFitter if by_gini else ErrorStumpFitter
-        n_helpers = min(n_threads, X.shape[1]) - 1 if training_set.X.size >= MANY else 0
+        n_helpers = min(n_threads, X.shape[1]) - 1 if np.prod(training_set.X.shape) >= MANY else 0
         with Helpers(n_helpers) if n_helpers else contextlib.nullcontext(()) as helpers:
             yield fitter(training_set, classes, codes, helpers)
     elif isinstance(template, SubstringStump):

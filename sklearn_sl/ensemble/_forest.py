@@ -64,7 +64,7 @@ class ForestMixin(AveragingMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     _takes_several_outputs = True

@@ -187,7 +187,8 @@ class GiniStumpFitter(StumpFitter):
 def is_stump(tree, training_set):
     """Return whether trees are two leaves, found by the Gini impurity among all stumps."""
     return (
-        not training_set.has_missing
+        training_set.entries is None
+        and not training_set.has_missing
         and not training_set.n_categories.any()
         and (tree.max_depth == 1 or tree.max_leaf_nodes == 2)
         and tree.criterion == "gini"

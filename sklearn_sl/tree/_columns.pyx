@@ -16,7 +16,7 @@ from sklearn_sl.tree._impurity cimport Impurity
 
 # What it costs to list an entry of a row, in entries of columns that are looked through.
 cdef enum:
-    LISTING = 4
+    LISTING = 8
     # What a row costs beside its entries, in entries.
     ROW_COST = 4
 

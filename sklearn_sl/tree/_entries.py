@@ -10,9 +10,9 @@ from sklearn_sl.tree import _columns, _descend
 SLICE = 2_000_000
 # Fewer entries are sorted by one thread.
 MANY = 500_000
-# Numbers in a block of dense rows, unless a few rows have more.
-ROOM = 2**18
-FEWEST_ROWS = 4
+# Numbers in a block of dense rows, unless a few rows have more: those that go down in step.
+ROOM = 2**17
+LANES = 8
 
 
 def stored_once(X):
@@ -139,8 +139,8 @@ def dense_blocks(X, rows):
     if not sp.issparse(X):
         yield rows, X[rows]
         return
-    height = max(FEWEST_ROWS, min(ROOM // max(X.shape[1], 1), stop - start))
-    block = np.zeros((height, X.shape[1]))
+    height = max(1, ROOM // (LANES * X.shape[1])) * LANES
+    block = np.zeros((min(height, stop - start), X.shape[1]))
     for begin in range(start, stop, height):
         some = block[: min(height, stop - begin)]
         _descend.add_entries(X.indptr, X.indices, X.data, begin, some)

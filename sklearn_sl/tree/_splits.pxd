@@ -54,6 +54,7 @@ cdef class SplitSearch(Columns):
     cdef bint _accept(
         self, Split* found, Py_ssize_t feature, double gain, Py_ssize_t n_first, bint missing_left,
     ) noexcept nogil
+    cdef bint _matters(self, const Split* found) noexcept nogil
     cdef void _best_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,

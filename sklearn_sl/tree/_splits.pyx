@@ -260,6 +260,10 @@ cdef class SplitSearch(Columns):
         found.n_first, found.missing_left = n_first, missing_left
         return True
 
+    cdef bint _matters(self, const Split* found) noexcept nogil:
+        """Return whether anybody will ask for the threshold: the values are far away in memory."""
+        return found.feature >= 0 and (found.gain > self.best.gain or self.n_competitors > 0)
+
     cdef void _best_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
@@ -286,7 +290,7 @@ cdef class SplitSearch(Columns):
                 self._missing_against_the_rest(
                     node, feature, cells, n, n_missing, missing_mass, all_mass, found
                 )
-        if found.feature >= 0:
+        if self._matters(found):
             self._set_threshold(node, feature, cells, n, found)
 
     cdef void _missing_against_the_rest(
@@ -355,7 +359,7 @@ cdef class SplitSearch(Columns):
             found, feature, self._gain_of(feature, best.score, self.total_mass), best.where + 1,
             False,
         )
-        if found.feature >= 0:
+        if self._matters(found):
             found.threshold = between(
                 self.value_of(node, feature, self.stored_cell(node, best.where)),
                 self.value_of(node, feature, self.stored_cell(node, best.where + 1)),
