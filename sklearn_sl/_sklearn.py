@@ -58,6 +58,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
+    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -105,6 +106,41 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
         return transaction
 
     return decorate
+
+
+class ParametersMixin:
+    """Parameters that were found valid once are not looked through again.
+
+    A search, or a meta-estimator, fits the same parameters many times over, and to look through
+    twenty of them takes longer than to grow a small tree.
+    """
+
+    def _validate_params(self):
+        known = _plain_parameters(self)
+        if known is not None and known in _VALID:
+            return
+        super()._validate_params()
+        if known is not None and len(_VALID) < MOST_VALID:
+            _VALID.add(known)
+
+
+# Classes with values of their parameters that are valid.
+_VALID: set[Any] = set()
+MOST_VALID = 10_000
+_PLAIN = {bool, float, int, str, type(None)}
+
+
+def _plain_parameters(estimator):
+    """Return the class and all parameters, with their types; None if one may change by itself."""
+    cls = type(estimator)
+    values = [getattr(estimator, name, None) for name in _parameter_names(cls)]
+    types = tuple(map(type, values))
+    return (cls, types, *values) if _PLAIN.issuperset(types) else None
+
+
+@functools.cache
+def _parameter_names(cls):
+    return cls._get_param_names()
 
 
 def validate_parameters(estimator):

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
+from sklearn_sl._validation import distinct_labels, is_plain_target, validate_data
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.tree import _cells
 from sklearn_sl.tree._entries import StoredEntries, stored_once
@@ -388,8 +388,10 @@ class Target:
 
 def read_classes(y, n_samples):
     """Return validated classes, a column for each output."""
-    y = check_array(read_labels(y), ensure_2d=False, dtype=None, input_name="y")
-    check_classification_targets(y)
+    y = read_labels(y)
+    if not is_plain_target(y, n_samples, numbers=False):
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    distinct_labels(y)  # complains of what are no labels
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     return y
@@ -397,7 +399,10 @@ def read_classes(y, n_samples):
 
 def read_numbers(y, n_samples):
     """Return validated numbers, a column for each output."""
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    if is_plain_target(y, n_samples, numbers=True):
+        y = y.astype(np.float64, copy=False)
+    else:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     if np.abs(y).max() > LARGEST_TARGET:
