@@ -79,12 +79,15 @@ _WEIGHT_CHECK_KNOWS_ZEROS = (
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+def fit_context(
+    *, prefer_skip_nested_validation: bool, limit_blas: bool = True
+) -> Callable[[F], F]:
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
-    before the call: fitted as before, or unfitted. A small one has one BLAS thread, and
-    too little memory is a ``MemoryError``, whoever notices it.
+    before the call: fitted as before, or unfitted. A small one has one BLAS thread, unless it has
+    no use for any (``limit_blas=False``), and too little memory is a ``MemoryError``, whoever
+    notices it.
     """
     checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -96,7 +99,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X):
+                with memory_errors(), blas_threads_for(X) if limit_blas else contextlib.nullcontext():
                     return run(self, *args, **kwargs)
             except BaseException:
                 vars(self).clear()

@@ -35,23 +35,25 @@ rival_dtype = np.dtype([
 ])
 
 
-def rank_cells(const int64_t[::1] order, const double[::1] column, uint64_t[::1] cells):
-    """Write the cells of a column that ``order`` sorts, missing ones last; return their number."""
-    cdef Py_ssize_t i, n = order.shape[0], n_missing = 0
-    cdef uint64_t rank = 0
-    cdef double value, previous = 0
+def rank_cells(
+    const int64_t[:, ::1] order, const double[:, ::1] columns, uint64_t[:, ::1] cells
+):
+    """Write the cells of columns, a line each, that ``order`` sorts, missing values last."""
+    cdef Py_ssize_t c, i, n = order.shape[1]
+    cdef uint64_t rank
+    cdef double value, previous
     with nogil:
-        for i in range(n):
-            value = column[order[i]]
-            if isnan(value):
-                n_missing += 1
-                cells[i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[i]
-                continue
-            if i > 0 and value != previous:
-                rank += 1
-            previous = value
-            cells[i] = rank << 32 | <uint64_t> order[i]
-    return n_missing
+        for c in range(order.shape[0]):
+            rank, previous = 0, 0
+            for i in range(n):
+                value = columns[c, order[c, i]]
+                if isnan(value):
+                    cells[c, i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[c, i]
+                    continue
+                if i > 0 and value != previous:
+                    rank += 1
+                previous = value
+                cells[c, i] = rank << 32 | <uint64_t> order[c, i]
 
 
 def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):

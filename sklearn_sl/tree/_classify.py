@@ -285,7 +285,7 @@ class DecisionTreeClassifier(
         self.cost_matrix = cost_matrix
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True, limit_blas=False)
     def fit(
         self,
         X: MatrixLike,

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
 from sklearn_sl.tree._monotonic import monotonic_signs
+from sklearn_sl.tree._training_set import threads_for
 from sklearn_sl.tree._tree import make_tree
 
 CRITERIA = {
@@ -204,7 +204,7 @@ def grow_with_callbacks(estimator, training_set, target, rules, seed, *, reuse=F
                 pass
             return progress.stop
 
-        n_threads = effective_n_jobs(estimator.n_jobs)
+        n_threads = threads_for(estimator.n_jobs, np.prod(training_set.X.shape))
         return grow(
             training_set, target, rules, seed, n_threads=n_threads, watch=watch, reuse=reuse
         )
@@ -376,13 +376,15 @@ class Field:
             self.even = weight is None or bool(
                 self.total_weight <= EVEN * len(rows) * self.weight[rows].min()
             )
-        integers = np.all(self.weight == np.rint(self.weight))
+        integers = weight is None or np.all(self.weight == np.rint(self.weight))
         # Whether the masses of classes are integers, and not much larger than their number.
         self.counted = bool(
             n_classes is not None and integers and self.total_weight <= MOST_COUNTS * len(rows)
         )
-        x = np.arange(int(self.total_weight) + 1 if entropy and self.counted else 0)
-        self.x_log_x = x * np.log(np.maximum(x, 1))
+        self.x_log_x = np.empty(0)
+        if entropy and self.counted:
+            x = np.arange(int(self.total_weight) + 1)
+            self.x_log_x = x * np.log(np.maximum(x, 1))
 
 
     @property

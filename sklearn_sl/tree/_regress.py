@@ -196,7 +196,7 @@ class DecisionTreeRegressor(
         self.competitors = competitors
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True, limit_blas=False)
     def fit(
         self,
         X: MatrixLike,

@@ -41,14 +41,19 @@ def read_classification(tree, X, y, sample_weight):
     """Return the training set and the target of a classification tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_classes)
     target = class_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
 
 
 def read_regression(tree, X, y, sample_weight):
     """Return the training set and the target of a regression tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_numbers)
     target = number_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
+
+
+def threads_for(n_jobs, size):
+    """Return how many threads may work on samples of so many numbers; few need no more than one."""
+    return 1 if n_jobs is None and size < MANY else effective_n_jobs(n_jobs)
 
 
 def read_rows(tree, X, y, sample_weight, read_targets):
@@ -281,15 +286,18 @@ class TrainingSet:
             return
         self.cells = np.empty(X.shape[::-1], dtype=np.uint64)
 
-        def sort(feature, over=None):
-            column = np.ascontiguousarray(self.X[:, feature])
-            _cells.rank_cells(np.argsort(column), column, self.cells[feature])
-            if self.n_categories[feature]:
-                self._rank_by_code(feature, column)
+        def sort(features, over=None):
+            columns = np.ascontiguousarray(self.X[:, features].T)
+            _cells.rank_cells(np.argsort(columns), columns, self.cells[features])
 
-        features = range(X.shape[1])
-        for _ in map(sort, features) if X.size < MANY else in_order(sort, features, n_threads):
-            pass
+        if X.size < MANY:
+            sort(slice(None))
+        else:
+            parts = [slice(feature, feature + 1) for feature in range(X.shape[1])]
+            for _ in in_order(sort, parts, n_threads):
+                pass
+        for feature in np.flatnonzero(self.n_categories):
+            self._rank_by_code(feature, self.X[:, feature])
         self.has_missing = any_missing(self.cells)
 
     def __getstate__(self):
@@ -389,12 +397,19 @@ class Target:
 def read_classes(y, n_samples):
     """Return validated classes, a column for each output."""
     y = read_labels(y)
-    if not is_plain_target(y, n_samples, numbers=False):
+    plain = is_plain_target(y, n_samples, numbers=False)
+    if not plain:
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-    distinct_labels(y)  # complains of what are no labels
+    if not (plain and are_few_labels(y)):
+        distinct_labels(y)  # complains of what are no labels
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     return y
+
+
+def are_few_labels(y):
+    """Return whether labels are integers of a range much smaller than their number."""
+    return y.dtype.kind in "biu" and int(y.max()) - int(y.min()) < len(y) // 2
 
 
 def read_numbers(y, n_samples):

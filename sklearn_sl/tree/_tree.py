@@ -175,10 +175,12 @@ class Tree(CheckedState):
         nodes["missing_left"] = self.missing_go_to_left
         self._nodes = nodes
         packed = np.zeros(len(self.surrogates), dtype=_descend.surrogate_dtype)
-        for name in ("threshold", "feature", "subset"):
-            packed[name] = self.surrogates[name]
-        packed["flipped"] = self.surrogates["reversed"]
-        first = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
+        first = np.zeros(self.node_count + 1, dtype=np.int64)
+        if len(packed):
+            for name in ("threshold", "feature", "subset"):
+                packed[name] = self.surrogates[name]
+            packed["flipped"] = self.surrogates["reversed"]
+            first[:] = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
         self._unknowns = _descend.Unknowns(self.subset, self.subsets, first, packed)
         # Without categories and surrogates a comparison is all there is to a node.
         self._simple = not (len(self.surrogates) or (self.subset >= 0).any())
@@ -381,9 +383,11 @@ def make_tree(grown, field, target, rules, *, preorder, mass):
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
 
+    split = place[splits["node"]]
+
     def at_splits(name, other, dtype):
         values = np.full(len(left), other, dtype=dtype)
-        values[place[splits["node"]]] = splits[name]
+        values[split] = splits[name]
         return values
 
     nodes = grown.nodes[order]
@@ -453,6 +457,8 @@ def values_of(values, first_channel, n_classes):
 
 def surrogates_of(found, place, left):
     """Return the surrogates of the nodes that were split."""
+    if not len(found):
+        return np.zeros(0, dtype=surrogate_dtype)
     found = found[left[found["node"]] != LEAF]
     surrogates = np.zeros(len(found), dtype=surrogate_dtype)
     surrogates["node"] = place[found["node"]]
@@ -465,6 +471,8 @@ def surrogates_of(found, place, left):
 
 def competitors_of(grown, place, left, field, most):
     """Return the competitors of the nodes that were split, at most so many for each."""
+    if not most:
+        return np.zeros(0, dtype=competitor_dtype)
     taken = np.full(len(left), UNDEFINED)
     taken[grown.splits["node"]] = grown.splits["feature"]
     found = grown.competitors[left[grown.competitors["node"]] != LEAF]
