@@ -153,6 +153,28 @@ class ForestMixin(AveragingMixin):
         ends = np.cumsum([0] + [path.shape[1] for path in paths])
         return sp.hstack(paths, format="csr"), ends
 
+    def to_sklearn(self) -> Any:
+        """Return a forest of scikit-learn that predicts the same.
+
+        What needs trees of scikit-learn, such as SHAP values, can be had of it. See
+        :meth:`sklearn_sl.tree.DecisionTreeClassifier.to_sklearn` for what its trees lack.
+
+        Returns
+        -------
+        forest : :class:`sklearn.ensemble.RandomForestClassifier` or \
+                :class:`sklearn.ensemble.RandomForestRegressor`
+            A fitted forest.
+        """
+        check_is_fitted(self)
+        model = self._sklearn_class()
+        known, params = model.get_params(deep=False), self.get_params(deep=False)
+        model.set_params(**{name: params[name] for name in known if name in params})
+        learned = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
+        vars(model).update({name: getattr(self, name) for name in learned if hasattr(self, name)})
+        model.estimators_ = [tree.to_sklearn() for tree in self.estimators_]
+        model.estimator_ = type(model.estimators_[0])()
+        return model
+
     def _in_trees(self, work):
         """Yield ``work(tree)`` of all trees."""
         n_threads = min(effective_n_jobs(self.n_jobs), len(self.estimators_))
@@ -344,7 +366,7 @@ class RandomForestClassifier(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeClassifier
+    _tree_class, _sklearn_class = DecisionTreeClassifier, peer.RandomForestClassifier
     _parameter_constraints = {
         **{name: DecisionTreeClassifier._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
@@ -673,7 +695,7 @@ class RandomForestRegressor(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeRegressor
+    _tree_class, _sklearn_class = DecisionTreeRegressor, peer.RandomForestRegressor
     _parameter_constraints = {
         **{name: DecisionTreeRegressor._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
