@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -99,7 +100,7 @@ def fit_context(
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X) if limit_blas else contextlib.nullcontext():
+                with memory_errors(), blas_threads_for(X) if limit_blas else nullcontext():
                     return run(self, *args, **kwargs)
             except BaseException:
                 vars(self).clear()

@@ -44,7 +44,7 @@ def _is_valid(
         return False
     if skip_check_array:  # only the features are learned or compared
         return True
-    if not 0 < X.size < LARGE or X.dtype.kind != "f":
+    if not 0 < X.size < LARGE or X.dtype.kind != "f" or dtype is None or not ensure_all_finite:
         return False
     types = dtype if isinstance(dtype, list | tuple) else [X.dtype if dtype == "numeric" else dtype]
     return (

@@ -496,8 +496,8 @@ class DecisionTreeRegressorCV(
     which candidate ``k`` is best (CART, rpart). All subtrees of a fold are scored by one descent
     of its held-out samples. The candidate that ``rule`` says is the fitted tree.
 
-    The error is that of the criterion: the squared or absolute error, or the Poisson deviance. The table of candidates, ``cp_table_``,
-    is that of R's rpart.
+    The error is that of the criterion: the squared or absolute error, or the Poisson deviance. The
+    table of candidates, ``cp_table_``, is that of R's rpart.
 
     Parameters
     ----------

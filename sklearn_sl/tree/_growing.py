@@ -386,7 +386,6 @@ class Field:
             x = np.arange(int(self.total_weight) + 1)
             self.x_log_x = x * np.log(np.maximum(x, 1))
 
-
     @property
     def column_cost(self):
         """How many cells a column has, on average."""

@@ -11,14 +11,13 @@ one by one, and the median moves along the list: over no more weight than was ta
 ``n`` rows cost O(n). Any other weights are put into a Fenwick tree of sums, for O(n log n).
 """
 
+from libc.math cimport fabs, ldexp, rint
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 import numpy as np
 
-from sklearn_sl.tree._cells cimport exponent, rank_of, sort_cells
-
-from libc.math cimport fabs, ldexp, rint
+from sklearn_sl.tree._cells cimport exponent, sort_cells
 
 cdef int EXACT_BITS = 52
 

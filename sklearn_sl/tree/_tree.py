@@ -114,14 +114,17 @@ class Tree(CheckedState):
         self._check_subsets(self.subset, "subset")
         for name in ("surrogates", "competitors"):
             self._check_rivals(name)
-        self._check_subsets(self.surrogates["subset"], "surrogates")
+        self._check_subsets(self.surrogates["subset"], 'surrogates["subset"]')
 
     def _check_shapes(self):
         if np.shape(self.n_categories) != (self.n_features,):
-            raise ValueError(f"n_categories must have an entry for {self.n_features} features.")
+            raise ValueError(
+                f"n_categories must have one entry for each of the {self.n_features} features, but "
+                f"its shape is {np.shape(self.n_categories)}."
+            )
         n = check_shape(self, "children_left", (None,), np.int64).size
         if n == 0:
-            raise ValueError("A tree must have a node.")
+            raise ValueError("A tree must have at least one node, but children_left is empty.")
         for name in ("children_right", "feature", "depth", "n_node_samples", "subset"):
             check_shape(self, name, (n,), np.int64)
         for name in NODE_FLOATS:
@@ -139,33 +142,48 @@ class Tree(CheckedState):
         left, right = self.children_left[split], self.children_right[split]
         children = np.sort(np.concatenate([left, right]))
         if not np.array_equal(children, np.arange(1, self.node_count)):
-            raise ValueError("children_left and children_right must name each node once.")
+            raise ValueError(
+                "Each node but the root must be the child of exactly one other node, but "
+                "children_left and children_right name some of them never, or twice."
+            )
         if np.count_nonzero(self.children_right != LEAF) != len(split):
-            raise ValueError("A node must have two children, or none.")
+            raise ValueError(
+                "A node must have two children or none, but some have one alone: children_left and "
+                "children_right must be -1 at the same nodes."
+            )
         if (np.minimum(left, right) <= split).any():
-            raise ValueError("Children must come after their parents.")
+            raise ValueError(
+                "A child must have a larger number than its parent, but in children_left and "
+                "children_right some do not."
+            )
         deeper = self.depth[split] + 1
         if (
             self.depth[0]
             or (self.depth[left] != deeper).any()
             or (self.depth[right] != deeper).any()
         ):
-            raise ValueError("The depth of a node must be one more than that of its parent.")
+            raise ValueError(
+                "depth must be 0 for the root, and one more than that of the parent for each other "
+                "node, but for some it is not."
+            )
 
     def _check_subsets(self, subset, name):
         """Raise an error for subsets that begin, or end, outside of ``subsets``."""
-        check_entries(subset, f"the subsets of {name}", -1, len(self.subsets) - 1)
+        check_entries(subset, name, -1, len(self.subsets) - 1)
         begin = subset[subset >= 0]
         counts = self.subsets[begin].astype(np.int64)
-        check_entries(counts, "the sizes of subsets", 0, len(self.subsets))
-        check_entries(begin + counts, "the ends of subsets", 0, len(self.subsets) - 1)
+        check_entries(counts, "subsets that are numbers of categories", 0, len(self.subsets))
+        last = len(self.subsets) - 1
+        check_entries(begin + counts, f"{name} with their numbers of categories added", 0, last)
 
     def _check_rivals(self, name):
         rivals = check_shape(self, name, (None,), RIVALS[name])
-        check_entries(rivals["node"], f"the nodes of {name}", 0, self.node_count - 1)
-        check_entries(rivals["feature"], f"the features of {name}", 0, self.n_features - 1)
+        check_entries(rivals["node"], f'{name}["node"]', 0, self.node_count - 1)
+        check_entries(rivals["feature"], f'{name}["feature"]', 0, self.n_features - 1)
         if (np.diff(rivals["node"]) < 0).any():
-            raise ValueError(f"The {name} must be sorted by node.")
+            raise ValueError(
+                f'{name} must be sorted by node, but {name}["node"] decreases somewhere.'
+            )
 
     def _pack(self):
         """Lay out the nodes for the descent."""

@@ -72,7 +72,7 @@ def poisson(y, weight):
 
 
 def median(y, weight):
-    """Return the weighted median, the middle of the gap if there is half of the weight on a side."""
+    """Return the weighted median, the middle of the gap if a half of the weight is on a side."""
     below = 0
     pairs = sorted(zip(y, weight))
     for (target, w), (above, _) in zip(pairs, [*pairs[1:], pairs[-1]]):
@@ -119,8 +119,8 @@ def grow(
 ):
     """Return the root of a tree grown by looking at every split of every node.
 
-    Gini, squared and absolute error are compared as fractions, so that ties are ties; among these the first
-    feature and the lowest threshold win.
+    Gini, squared and absolute error are compared as fractions, so that ties are ties; among these
+    the first feature and the lowest threshold win.
     """
     X, y = np.asarray(X, dtype=np.float64), exact(y)
     weight = exact(np.ones(len(y)) if weight is None else weight)

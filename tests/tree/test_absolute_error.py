@@ -171,5 +171,5 @@ def test_friedman_mse_is_the_squared_error_with_a_warning(Model):
 
 @pytest.mark.parametrize("Model", [DecisionTreeRegressor, RandomForestRegressor])
 def test_criterion_objects_are_refused(Model):
-    with pytest.raises(ValueError, match="'criterion' parameter .* must be a str among"):
+    with pytest.raises(ValueError, match=r"'criterion' parameter .* must be a str among"):
         Model(criterion=MAE(1, 3)).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])

@@ -1,4 +1,4 @@
-"""Whoever knows scikit-learn's trees can work with ours: by ``tree_``, by pickles, by ``to_sklearn``."""
+"""Whoever knows scikit-learn's trees can work with ours, by ``tree_`` and by ``to_sklearn``."""
 
 import io
 import pickle
@@ -102,3 +102,25 @@ def test_shap_explains_our_models(model):
     answers = model.predict_proba(X[::9]) if is_classifier(model) else model.predict(X[::9])
     total = explainer.shap_values(X[::9]).sum(axis=1) + explainer.expected_value
     np.testing.assert_allclose(total, answers, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("children_left", lambda part: part[:0], "at least one node, but children_left is empty"),
+        ("children_left", lambda part: part * 0 + 1, "the child of exactly one other node"),
+        ("children_right", lambda part: part[::-1].copy(), "child of exactly one|two children"),
+        ("depth", lambda part: part + 1, "depth must be 0 for the root"),
+        ("feature", lambda part: part + 9, "entries of feature must lie between 0 and 3"),
+        ("impurity", lambda part: part[1:], r"float64 with the shape \(\d+,\)"),
+        ("impurity", lambda part: part.astype(int), "of float64 with .* is one of int64"),
+        ("surrogates", lambda part: np.zeros(1), "array of records of node, feature"),
+        ("n_categories", lambda part: part[1:], r"each of the 4 features, but its shape is \(3,\)"),
+    ],
+)
+def test_damage_of_a_tree_is_told_in_words(name, change, message):
+    tree = fitted(DecisionTreeClassifier(max_depth=3))[0].tree_
+    state = tree.__getstate__()
+    state[name] = change(state[name])
+    with pytest.raises(ValueError, match=f"model is damaged.*({message})"):
+        type(tree).__new__(type(tree)).__setstate__(state)
