@@ -172,7 +172,7 @@ def make_jobs(size):
             sizes=SIZES[size],
             repeat=7 if size == "full" else 3,
             quality=scored,
-            bars=[Bar(f"{name}, {problem}: {b.name}", b.measure, b.limit) for b in bars(SIZES[size])],
+            bars=bars(SIZES[size]),
         )
         for name, contest in CONTESTS.items()
         for problem, make_data in contest.problems.items()
