@@ -13,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
 
 import sklearn_sl
 from sklearn_sl._discovery import public_modules, public_objects
@@ -49,6 +51,66 @@ def test_public_modules_import_what_scikit_learn_imports_and_nothing_else():
     ours = modules_after("\n".join(f"import {module.__name__}" for module in public_modules()))
     theirs = modules_after("import sklearn.gaussian_process, sklearn.model_selection")
     assert distributions(ours) <= distributions(theirs) | {"sklearn-sl"}
+
+
+def test_subpackages_are_imported_when_they_are_used():
+    used = modules_after("import sklearn_sl; sklearn_sl.tree")
+    assert "sklearn_sl.tree" in used
+    assert "sklearn_sl.svm" not in used
+    assert set(dir(sklearn_sl)) == {*sklearn_sl.__all__}
+    with pytest.raises(AttributeError, match="no attribute 'forest'"):
+        _ = sklearn_sl.forest
+
+
+def test_all_public_modules_are_names_of_the_package():
+    names = {module.__name__.removeprefix("sklearn_sl.") for module in public_modules()}
+    assert {name for name in names if "." not in name} <= {*sklearn_sl.__all__}
+
+
+def test_a_tree_that_is_not_compiled_says_how_to_compile_it(tmp_path):
+    (tmp_path / "sklearn_sl").mkdir()
+    shutil.copy(Path(sklearn_sl.__file__), tmp_path / "sklearn_sl")
+    command = [sys.executable, "-c", "import sklearn_sl"]
+    failed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "pip install --editable ." in failed.stderr.splitlines()[-1]
+
+
+def test_all_estimators_are_found_by_kind():
+    everything = sklearn_sl.all_estimators()
+    assert everything == sorted(everything, key=lambda pair: pair[0])
+    assert dict(everything)["SVC"] is sklearn_sl.svm.SVC
+    kinds = ["classifier", "regressor"]
+    both = sklearn_sl.all_estimators(kinds)
+    assert {*both} == {pair for kind in kinds for pair in sklearn_sl.all_estimators(kind)}
+    assert "SVR" not in dict(sklearn_sl.all_estimators("classifier"))
+    with pytest.raises(ValueError, match="type_filter must be None or .*'trees'"):
+        sklearn_sl.all_estimators("trees")
+
+
+def test_versions_name_what_the_package_runs_with(capsys):
+    sklearn_sl.show_versions()
+    shown = capsys.readouterr().out
+    assert f"sklearn_sl: {sklearn_sl.__version__}" in shown
+    assert f"numpy: {importlib.metadata.version('numpy')}" in shown
+    assert "num_threads" in shown
+
+
+def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
+    model = sklearn_sl.svm.SVC()
+    monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: None)
+    assert model._get_doc_link() == ""
+    assert "sk-estimator-doc-link fitted\" rel" not in model._repr_html_()
+    monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: "https://example.org/stable")
+    assert 'href="https://example.org/stable/generated/sklearn_sl.svm.SVC.html"' in (
+        model._repr_html_()
+    )
+
+
+def test_html_of_a_fitted_model_shows_its_certificates():
+    shown = sklearn_sl.svm.SVC().fit([[0], [1]], [0, 1])._repr_html_()
+    fitted_attributes = parse_version(sklearn.__version__) >= parse_version("1.9")
+    assert ("duality_gap_" in shown) == fitted_attributes
 
 
 def test_version_is_that_of_the_metadata():
