@@ -1,5 +1,6 @@
 """The package as a whole: what it imports, documents and ships."""
 
+import importlib
 import importlib.metadata
 import inspect
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import sklearn
+from sklearn.utils import discovery
 from sklearn.utils.fixes import parse_version
 
 import sklearn_sl
@@ -124,13 +126,55 @@ def test_package_says_that_it_is_typed():
 # ---------------------------------------------------------------- documentation
 
 
-def test_lists_of_public_names_are_up_to_date():
-    path = ROOT / "doc" / "lists.py"
-    lists = runpy.run_path(str(path))
+@pytest.fixture(scope="module")
+def lists():
+    """Return what doc/lists.py defines."""
+    return runpy.run_path(str(ROOT / "doc" / "lists.py"))
+
+
+def test_lists_of_public_names_are_up_to_date(lists):
     readme = (ROOT / "README.rst").read_text()
     assert (ROOT / "doc" / "api.rst").read_text() == lists["reference"](), "python doc/lists.py"
     assert readme == lists["with_table"](readme), "python doc/lists.py"
     assert all(f"   {name.rpartition('.')[2]}\n" in lists["reference"]() for name in PUBLIC)
+
+
+def test_page_for_users_of_scikit_learn_is_up_to_date_and_has_each_class(lists):
+    page = ROOT / "doc" / "guide" / "migration.rst"
+    assert page.read_text() == lists["migration_page"](), "python doc/lists.py"
+    theirs = dict(discovery.all_estimators())
+    shared = {name for name, _ in sklearn_sl.all_estimators() if name in theirs}
+    groups = lists["migration_groups"]()
+    assert sorted(name for group in groups for name in group["names"]) == sorted(shared)
+    for group in groups:
+        for name in group["names"]:
+            for where in group["from"], group["to"]:
+                assert hasattr(importlib.import_module(where), name)
+
+
+def test_page_of_benchmarks_is_up_to_date():
+    script = runpy.run_path(str(ROOT / "doc" / "benchmarks.py"))
+    recorded = script["records"]()
+    assert script["PAGE"].read_text() == script["page"](recorded), "python doc/benchmarks.py"
+    assert script["FIGURE"].read_text() == script["figure"](recorded), "python doc/benchmarks.py"
+
+
+def test_numbers_of_the_readme_are_those_that_were_recorded():
+    readme = (ROOT / "README.rst").read_text()
+    script = runpy.run_path(str(ROOT / "doc" / "benchmarks.py"))
+    recorded = script["records"]()
+
+    def times(topic, job, theirs="scikit-learn"):
+        return 1 / script["ratio_of"](recorded, topic, job, "sklearn_sl", theirs)
+
+    tree, boosting = times("tree", "classification-n500000"), times("ensemble", "adaboost")
+    assert f"Trees {tree:.0f} times, AdaBoost {boosting:.0f} times" in readme
+    assert f"machines {times('svm', 'rbf-C10-n20000'):.0f} times as fast" in readme
+    assert f"1/{times('kernel_ridge', 'select', 'GridSearchCV n_jobs=1'):.0f} of the time" in readme
+    theory = (ROOT / "doc" / "theory.rst").read_text()
+    n_statements = theory.count("\n   * - ") - theory.count(":header-rows: 1")
+    assert f"{n_statements} theorems" in readme
+    assert len(readme.split()) < 700
 
 
 def sections(docstring):
