@@ -8,7 +8,13 @@ import sys
 from collections.abc import Iterable
 
 import threadpoolctl
-from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClusterMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 
 from sklearn_sl import __version__, _discovery
 

@@ -102,7 +102,7 @@ def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
     model = sklearn_sl.svm.SVC()
     monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: None)
     assert model._get_doc_link() == ""
-    assert "sk-estimator-doc-link fitted\" rel" not in model._repr_html_()
+    assert 'sk-estimator-doc-link fitted" rel' not in model._repr_html_()
     monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: "https://example.org/stable")
     assert 'href="https://example.org/stable/generated/sklearn_sl.svm.SVC.html"' in (
         model._repr_html_()
