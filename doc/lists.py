@@ -110,10 +110,11 @@ MIGRATION = """\
 Coming from scikit-learn
 ========================
 
-A class with the name of one of scikit-learn's takes its parameters, with the same meaning and defaults, and
-has its methods and fitted attributes. Change the import line; parameter grids, pipelines, sample weights, sparse
-input, data frames and pickling work as before. scikit-learn's own tests are run on these classes, and
-``tests/drop_in/deviations.toml`` lists every test that may fail, with the reason.
+A class with the name of one of scikit-learn's takes its parameters, with the same meaning and
+defaults, and has its methods and fitted attributes. Change the import line; parameter grids,
+pipelines, sample weights, sparse input, data frames and pickling work as before. scikit-learn's own
+tests are run on these classes, and ``tests/drop_in/deviations.toml`` lists every test that may
+fail, with the reason.
 
 Where a grid search is the slow part, there is a class that needs none:
 

@@ -27,11 +27,12 @@ def __getattr__(name):
     """Import a subpackage, or a function, when it is asked for."""
     from importlib import import_module
 
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _FUNCTIONS:
         return getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
-    return import_module(f"{__name__}.{name}")
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    missing = f"module {__name__!r} has no attribute {name!r}"  # in Python's own words
+    raise AttributeError(missing)
 
 
 def __dir__():

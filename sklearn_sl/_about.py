@@ -37,8 +37,9 @@ def all_estimators(
 
     Parameters
     ----------
-    type_filter : {"classifier", "cluster", "regressor", "transformer"}, list of such str or None, default=None
-        Which kinds of estimators to return. None stands for all of them, also for those that
+    type_filter : str, list of str or None, default=None
+        Which kinds of estimators to return: "classifier", "cluster", "regressor", "transformer", or
+        a list of them. None stands for all of them, also for those that
         are of no such kind.
 
     Returns

@@ -86,7 +86,7 @@ def test_all_estimators_are_found_by_kind():
     both = sklearn_sl.all_estimators(kinds)
     assert {*both} == {pair for kind in kinds for pair in sklearn_sl.all_estimators(kind)}
     assert "SVR" not in dict(sklearn_sl.all_estimators("classifier"))
-    with pytest.raises(ValueError, match="type_filter must be None or .*'trees'"):
+    with pytest.raises(ValueError, match=r"type_filter must be None or .*'trees'"):
         sklearn_sl.all_estimators("trees")
 
 
@@ -165,7 +165,7 @@ def test_numbers_of_the_readme_are_those_that_were_recorded():
     recorded = script["records"]()
 
     def times(topic, job, theirs="scikit-learn"):
-        return 1 / script["ratio_of"](recorded, topic, job, "sklearn_sl", theirs)
+        return 1 / script["ratio_of"](recorded, topic, job, theirs)
 
     tree, boosting = times("tree", "classification-n500000"), times("ensemble", "adaboost")
     assert f"Trees {tree:.0f} times, AdaBoost {boosting:.0f} times" in readme
