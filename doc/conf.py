@@ -1,6 +1,7 @@
 """Configuration of the documentation; ``make doc`` builds it, without a network."""
 
 import inspect
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -112,9 +113,23 @@ def skip_foreign_members(app, what, name, item, skip, options):
     return True if module.split(".")[0] != "sklearn_sl" else None
 
 
+# An index below an accent, as docutils writes \\hat y_t: (what is below, index, accent).
+ACCENT = re.compile(
+    r"<munderover>(\s*<(m[a-z]+)>[^<]*</\2>)(\s*<(m[a-z]+)>.*?</\4>)"
+    r'(\s*<mo stretchy="false">[^<]*</mo>)\s*</munderover>',
+    re.DOTALL,
+)
+
+
+def mathml(tex, as_block):
+    """Return a formula as MathML, where the index of an accented letter is a subscript."""
+    code = tex2mathml(tex, as_block=as_block)
+    return ACCENT.sub(r"<msub><mover>\1\5</mover>\3</msub>", code)
+
+
 def write_mathml(translator, node):
     """Write a formula as MathML: browsers show it as it is, without a script from the network."""
-    translator.body.append(tex2mathml(node.astext(), as_block=node.tagname == "math_block"))
+    translator.body.append(mathml(node.astext(), node.tagname == "math_block"))
     raise nodes.SkipNode
 
 
