@@ -38,6 +38,21 @@ templates_path = ["_templates"]
 default_role = "literal"
 
 autosummary_generate = True
+
+
+def chapters():
+    """Return ``{object: page of the guide that mentions it most often}``."""
+    mentions = {}
+    for page in sorted((Path(__file__).parent / "guide").glob("*.rst")):
+        for name in re.findall(r"`~?(?:[a-z_]+\.)*([A-Za-z]\w+)(?:\(\))?`", page.read_text()):
+            counts = mentions.setdefault(name, {})
+            counts[page.stem] = counts.get(page.stem, 0) + (page.stem not in GENERAL_PAGES)
+    return {name: max(counts, key=counts.get) for name, counts in mentions.items()}
+
+
+# Pages that name everything.
+GENERAL_PAGES = {"quickstart", "choose", "migration", "compare", "index"}
+autosummary_context = {"chapters": chapters()}
 autodoc_default_options = {"members": True, "inherited-members": True}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -93,7 +108,8 @@ sphinx_gallery_conf = {
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sklearn_sl",),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
