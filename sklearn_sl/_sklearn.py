@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,6 +59,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
+    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -78,12 +80,15 @@ _WEIGHT_CHECK_KNOWS_ZEROS = (
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+def fit_context(
+    *, prefer_skip_nested_validation: bool, limit_blas: bool = True
+) -> Callable[[F], F]:
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
-    before the call: fitted as before, or unfitted. A small one has one BLAS thread, and
-    too little memory is a ``MemoryError``, whoever notices it.
+    before the call: fitted as before, or unfitted. A small one has one BLAS thread, unless it has
+    no use for any (``limit_blas=False``), and too little memory is a ``MemoryError``, whoever
+    notices it.
     """
     checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -95,7 +100,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X):
+                with memory_errors(), blas_threads_for(X) if limit_blas else nullcontext():
                     return run(self, *args, **kwargs)
             except BaseException:
                 vars(self).clear()
@@ -105,6 +110,41 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
         return transaction
 
     return decorate
+
+
+class ParametersMixin:
+    """Parameters that were found valid once are not looked through again.
+
+    A search, or a meta-estimator, fits the same parameters many times over, and to look through
+    twenty of them takes longer than to grow a small tree.
+    """
+
+    def _validate_params(self):
+        known = _plain_parameters(self)
+        if known is not None and known in _VALID:
+            return
+        super()._validate_params()
+        if known is not None and len(_VALID) < MOST_VALID:
+            _VALID.add(known)
+
+
+# Classes with values of their parameters that are valid.
+_VALID: set[Any] = set()
+MOST_VALID = 10_000
+_PLAIN = {bool, float, int, str, type(None)}
+
+
+def _plain_parameters(estimator):
+    """Return the class and all parameters, with their types; None if one may change by itself."""
+    cls = type(estimator)
+    values = [getattr(estimator, name, None) for name in _parameter_names(cls)]
+    types = tuple(map(type, values))
+    return (cls, types, *values) if _PLAIN.issuperset(types) else None
+
+
+@functools.cache
+def _parameter_names(cls):
+    return cls._get_param_names()
 
 
 def validate_parameters(estimator):

@@ -12,14 +12,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
 from sklearn_sl._discovery import classes_of_models
-from sklearn_sl._sklearn import CallbackSupportMixin
+from sklearn_sl._sklearn import CallbackSupportMixin, ParametersMixin
 from sklearn_sl._state import check_state
 from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
 
-class EstimatorMixin(CallbackSupportMixin):
+class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
 
     Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was

@@ -25,6 +25,7 @@ from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import ResampledTrees
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn_sl.tree._regress import valid_criterion
 from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
 
@@ -152,6 +153,28 @@ class ForestMixin(AveragingMixin):
         ends = np.cumsum([0] + [path.shape[1] for path in paths])
         return sp.hstack(paths, format="csr"), ends
 
+    def to_sklearn(self) -> Any:
+        """Return a forest of scikit-learn that predicts the same.
+
+        What needs trees of scikit-learn, such as SHAP values, can be had of it. See
+        :meth:`sklearn_sl.tree.DecisionTreeClassifier.to_sklearn` for what its trees lack.
+
+        Returns
+        -------
+        forest : :class:`sklearn.ensemble.RandomForestClassifier` or \
+                :class:`sklearn.ensemble.RandomForestRegressor`
+            A fitted forest.
+        """
+        check_is_fitted(self)
+        model = self._sklearn_class()
+        known, params = model.get_params(deep=False), self.get_params(deep=False)
+        model.set_params(**{name: params[name] for name in known if name in params})
+        learned = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
+        vars(model).update({name: getattr(self, name) for name in learned if hasattr(self, name)})
+        model.estimators_ = [tree.to_sklearn() for tree in self.estimators_]
+        model.estimator_ = type(model.estimators_[0])()
+        return model
+
     def _in_trees(self, work):
         """Yield ``work(tree)`` of all trees."""
         n_threads = min(effective_n_jobs(self.n_jobs), len(self.estimators_))
@@ -181,7 +204,7 @@ class RandomForestClassifier(
     :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - Weights of classes do not change what is drawn, but how much it counts in a tree.
@@ -306,7 +329,7 @@ class RandomForestClassifier(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestClassifier : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestClassifier : The forest of scikit-learn, in single precision.
     BaggingClassifier : Base estimators of any kind.
     RandomForestRegressor : For numbers as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -343,7 +366,7 @@ class RandomForestClassifier(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeClassifier
+    _tree_class, _sklearn_class = DecisionTreeClassifier, peer.RandomForestClassifier
     _parameter_constraints = {
         **{name: DecisionTreeClassifier._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
@@ -533,7 +556,7 @@ class RandomForestRegressor(
     :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported, nor is the absolute error.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
@@ -545,9 +568,10 @@ class RandomForestRegressor(
     n_estimators : int, default=100
         The number of trees.
 
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity of a node: the variance, or half the mean Poisson deviance, for targets that
-        are not negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity of a node: the variance, the mean absolute deviation from the median, which
+        the node then predicts, or half the mean Poisson deviance, for targets that are not
+        negative.
 
     {max_depth}
 
@@ -642,7 +666,7 @@ class RandomForestRegressor(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestRegressor : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestRegressor : The forest of scikit-learn, in single precision.
     BaggingRegressor : Base estimators of any kind.
     RandomForestClassifier : For classes as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -671,7 +695,7 @@ class RandomForestRegressor(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeRegressor
+    _tree_class, _sklearn_class = DecisionTreeRegressor, peer.RandomForestRegressor
     _parameter_constraints = {
         **{name: DecisionTreeRegressor._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
@@ -681,7 +705,7 @@ class RandomForestRegressor(
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -701,7 +725,7 @@ class RandomForestRegressor(
         categorical_features: ArrayLike | str = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = valid_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

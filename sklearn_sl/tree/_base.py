@@ -9,9 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import Bunch, metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_tree
+from sklearn_sl._validation import validate_data
 from sklearn_sl.tree._entries import as_numbers
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path
@@ -52,6 +53,7 @@ class TreeMixin:
         "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", None],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "surrogates": [Interval(Integral, 0, None, closed="left")],
         "competitors": [Interval(Integral, 0, None, closed="left")],

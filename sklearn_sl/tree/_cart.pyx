@@ -14,6 +14,7 @@ wins that was looked at, and in it the lowest threshold.
 """
 
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -306,7 +307,24 @@ cdef class Worker:
         cdef Node* node = &self.nodes[self.n_nodes]
         self.n_nodes += 1
         node.start, node.stop, node.depth, node.seed = start, stop, depth, seed
+        node.lower, node.upper = -INFINITY, INFINITY
         return node
+
+    cdef void _bound(
+        self, Node* child, const Node* node, const Split* split, bint is_left
+    ) noexcept nogil:
+        """Set the bounds of a child: the middle of a split that keeps an order parts its values."""
+        cdef int sign
+        if not self.division.constrained:
+            return
+        sign = self.division.monotonic[split.feature]
+        child.lower, child.upper = node.lower, node.upper
+        if sign == 0:
+            return
+        if is_left == (sign > 0):
+            child.upper = split.middle
+        else:
+            child.lower = split.middle
 
     cdef int64_t _top(self) noexcept nogil:
         return self.pending_number[self.n_pending - 1]
@@ -390,10 +408,12 @@ cdef class Worker:
         left = self._new_node(
             node.start, node.start + n_left, node.depth + 1, mix(node.seed ^ 0x5851F42D)
         )
+        self._bound(left, node, split, True)
         split.open_left = self._may_be_split(left, &self.values[self.n_nodes - 1, 0])
         right = self._new_node(
             node.start + n_left, node.stop, node.depth + 1, mix(node.seed ^ 0x14057B7E)
         )
+        self._bound(right, node, split, False)
         split.open_right = self._may_be_split(right, &self.values[self.n_nodes - 1, 0])
         decrease = (
             node.impurity

@@ -22,11 +22,11 @@ cdef uint32_t RIGHT = 0x80000000
 
 node_dtype = np.dtype([
     ("start", "i8"), ("stop", "i8"), ("depth", "i8"), ("weight", "f8"), ("impurity", "f8"),
-    ("seed", "u8"),
+    ("lower", "f8"), ("upper", "f8"), ("excess", "f8"), ("seed", "u8"),
 ])
 split_dtype = np.dtype([
     ("node", "i8"), ("left", "i8"), ("right", "i8"), ("feature", "i8"), ("n_first", "i8"),
-    ("threshold", "f8"), ("gain", "f8"), ("subset", "i8"), ("missing_left", "u1"),
+    ("threshold", "f8"), ("gain", "f8"), ("middle", "f8"), ("subset", "i8"), ("missing_left", "u1"),
     ("open_left", "u1"), ("open_right", "u1"), ("reserved", "u1", 5),
 ])
 rival_dtype = np.dtype([
@@ -35,23 +35,25 @@ rival_dtype = np.dtype([
 ])
 
 
-def rank_cells(const int64_t[::1] order, const double[::1] column, uint64_t[::1] cells):
-    """Write the cells of a column that ``order`` sorts, missing ones last; return their number."""
-    cdef Py_ssize_t i, n = order.shape[0], n_missing = 0
-    cdef uint64_t rank = 0
-    cdef double value, previous = 0
+def rank_cells(
+    const int64_t[:, ::1] order, const double[:, ::1] columns, uint64_t[:, ::1] cells
+):
+    """Write the cells of columns, a line each, that ``order`` sorts, missing values last."""
+    cdef Py_ssize_t c, i, n = order.shape[1]
+    cdef uint64_t rank
+    cdef double value, previous
     with nogil:
-        for i in range(n):
-            value = column[order[i]]
-            if isnan(value):
-                n_missing += 1
-                cells[i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[i]
-                continue
-            if i > 0 and value != previous:
-                rank += 1
-            previous = value
-            cells[i] = rank << 32 | <uint64_t> order[i]
-    return n_missing
+        for c in range(order.shape[0]):
+            rank, previous = 0, 0
+            for i in range(n):
+                value = columns[c, order[c, i]]
+                if isnan(value):
+                    cells[c, i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[c, i]
+                    continue
+                if i > 0 and value != previous:
+                    rank += 1
+                previous = value
+                cells[c, i] = rank << 32 | <uint64_t> order[c, i]
 
 
 def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):
@@ -82,7 +84,7 @@ cdef Found scan_counts(
     cdef Found found
     cdef Py_ssize_t i
     cdef double all_rows = <double> n, count, rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         left += amount[<uint32_t> cells[i]]
     for i in range(first, last):
@@ -112,7 +114,7 @@ cdef Found scan_masses(
     cdef Py_ssize_t i
     cdef uint32_t row
     cdef double rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         row = <uint32_t> cells[i]
         left += amount[row]
@@ -154,7 +156,7 @@ cdef Found scan_classes(
     cdef Py_ssize_t i, c
     cdef uint32_t row
     cdef double w = 1, rest, score, squares_left = 0, squares_right = 0
-    found.score, found.where = -INFINITY, -1
+    found.score, found.middle, found.where = -INFINITY, 0.0, -1
     for c in range(n_channels):
         squares_left += left[c] * left[c]
         squares_right += (total[c] - left[c]) * (total[c] - left[c])

@@ -145,8 +145,7 @@ class DecisionTreeClassifier(
     once, see ``ccp_path_`` and :meth:`prune`.
 
     The parameters, methods and attributes are those of
-    :class:`sklearn.tree.DecisionTreeClassifier`, and more. Sparse samples and ``monotonic_cst`` are
-    not supported.
+    :class:`sklearn.tree.DecisionTreeClassifier`, and more.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ class DecisionTreeClassifier(
 
     See Also
     --------
-    sklearn.tree.DecisionTreeClassifier : For sparse samples and monotonic constraints.
+    sklearn.tree.DecisionTreeClassifier : The tree of scikit-learn, in single precision.
     DecisionTreeClassifierCV : Chooses the size by cross-validation.
     DecisionTreeRegressor : For numbers as targets.
 
@@ -239,7 +238,6 @@ class DecisionTreeClassifier(
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", None],
     }
 
     def __init__(
@@ -287,7 +285,7 @@ class DecisionTreeClassifier(
         self.cost_matrix = cost_matrix
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True, limit_blas=False)
     def fit(
         self,
         X: MatrixLike,

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
+from sklearn_sl.tree._monotonic import monotonic_signs
+from sklearn_sl.tree._training_set import threads_for
 from sklearn_sl.tree._tree import make_tree
 
 CRITERIA = {
@@ -26,6 +27,7 @@ CRITERIA = {
     "entropy": 1,
     "log_loss": 1,
     "poisson": 2,
+    "absolute_error": 3,
 }
 # Cells that a worker looks at before it comes back: some hundredths of a second.
 SLICE = 4e6
@@ -37,6 +39,8 @@ SHORT_SLICE = 2e5
 SORTING = 6
 NO_LIMIT = 2**31 - 1
 NO_RANKS = np.empty((0, 0), dtype=np.uint32)
+# Where the mean weight is at most so many times the least one, medians move by few rows at a time.
+EVEN = 16
 # Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
 # Integer weights up to this sum are taken as they are: sums of targets stay exact.
@@ -47,6 +51,7 @@ MOST_REPETITIONS = 2**40
 class Rules:
     """What decides where a tree is split and where it ends: parameters of a tree, and two more.
 
+    ``monotonic`` are the signs of the constraints of all features, none if there are none.
     ``random_order``: chance decides between equal splits, not the order of the features.
     ``count_weight``: the least numbers of samples count them by their weights, which are integers,
     as where weights stand for samples that were drawn several times.
@@ -64,6 +69,7 @@ class Rules:
     competitors: int
     surrogates: int
     risk: str
+    monotonic: tuple
     random_order: bool
     count_weight: bool
 
@@ -102,11 +108,13 @@ class Rules:
             min_impurity_decrease=self.min_impurity_decrease,
             competitors=self.competitors,
             surrogates=self.surrogates,
+            monotonic=np.array(self.monotonic, dtype=np.int8),
         )
 
 
-def rules_of(tree, n_features, *, random_order=False, count_weight=False):
-    """Return the rules that the parameters of a tree stand for, with so many features."""
+def rules_of(tree, training_set, target, *, random_order=False, count_weight=False):
+    """Return the rules that the parameters of a tree stand for, with this training set."""
+    n_features = training_set.X.shape[1]
     return Rules(
         criterion=tree.criterion,
         splitter=tree.splitter,
@@ -120,6 +128,7 @@ def rules_of(tree, n_features, *, random_order=False, count_weight=False):
         competitors=tree.competitors,
         surrogates=tree.surrogates,
         risk=getattr(tree, "risk", "impurity"),  # which regression trees have no choice of
+        monotonic=monotonic_signs(tree, training_set, target),
         random_order=random_order,
         count_weight=count_weight,
     )
@@ -150,7 +159,7 @@ Limits = namedtuple(
     "Limits",
     "criterion random_thresholds random_order best_first max_depth min_samples_split "
     "min_samples_leaf min_weight_split min_weight_leaf max_features max_leaf_nodes "
-    "min_impurity_decrease competitors surrogates",
+    "min_impurity_decrease competitors surrogates monotonic",
 )
 
 
@@ -159,7 +168,7 @@ Limits = namedtuple(
 
 def fit_alone(estimator, training_set, target):
     """Fit a tree to a training set that nobody needs afterwards."""
-    rules = rules_of(estimator, training_set.X.shape[1])
+    rules = rules_of(estimator, training_set, target)
     seed = draw_seed(rules, estimator.random_state, training_set.X.shape[1])
     tree = grow_with_callbacks(estimator, training_set, target, rules, seed, reuse=True)
     return keep_tree(estimator, training_set, target, tree)
@@ -168,7 +177,9 @@ def fit_alone(estimator, training_set, target):
 def fit_tree(estimator, training_set, target, *, random_order=False, count_weight=False, **how):
     """Fit a tree to a training set that it shares with others; ``how`` is for :func:`grow`."""
     n_features = training_set.X.shape[1]
-    rules = rules_of(estimator, n_features, random_order=random_order, count_weight=count_weight)
+    rules = rules_of(
+        estimator, training_set, target, random_order=random_order, count_weight=count_weight
+    )
     seed = draw_seed(rules, estimator.random_state, n_features)
     tree = grow(training_set, target, rules, seed, **how)
     return keep_tree(estimator, training_set, target, tree)
@@ -193,7 +204,7 @@ def grow_with_callbacks(estimator, training_set, target, rules, seed, *, reuse=F
                 pass
             return progress.stop
 
-        n_threads = effective_n_jobs(estimator.n_jobs)
+        n_threads = threads_for(estimator.n_jobs, np.prod(training_set.X.shape))
         return grow(
             training_set, target, rules, seed, n_threads=n_threads, watch=watch, reuse=reuse
         )
@@ -248,6 +259,7 @@ def grow(
     if times is not None:
         weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
         share = np.average(times, weights=target.own)
+    ordered = rules.criterion == "absolute_error"
     field = Field(
         training_set,
         target.values,
@@ -255,9 +267,10 @@ def grow(
         weight,
         own_weight=own,
         entropy=CRITERIA[rules.criterion] == CRITERIA["entropy"],
+        ordered=ordered,
         reuse=reuse,
         on_demand=rules.sorts_on_demand(n_features),
-        surrogates=rules.surrogates > 0,
+        whole_columns=rules.surrogates > 0 or ordered or any(rules.monotonic),
     )
     limits = rules.limits(n_samples or len(field.rows), field.total_weight, n_features)
     grown = grow_nodes(field, limits, seed=seed, n_threads=n_threads, watch=watch)
@@ -265,9 +278,8 @@ def grow(
         grown,
         field,
         target,
+        rules,
         preorder=not limits.best_first,
-        n_competitors=rules.competitors,
-        risk=rules.risk,
         mass=share * target.mass,
     )
 
@@ -295,14 +307,17 @@ class Field:
     entropy : bool, default=False
         Whether logarithms will be needed.
 
+    ordered : bool, default=False
+        Whether the order of the targets will be needed.
+
     reuse : bool, default=False
         Whether the cells of ``columns`` may be destroyed.
 
     on_demand : bool, default=False
         Whether nodes sort the columns that they look at, instead of keeping all columns sorted.
 
-    surrogates : bool, default=False
-        Whether surrogates will be needed.
+    whole_columns : bool, default=False
+        Whether the cells of a sparse column must be listed with those of its zeros.
     """
 
     def __init__(
@@ -314,9 +329,10 @@ class Field:
         *,
         own_weight=None,
         entropy=False,
+        ordered=False,
         reuse=False,
         on_demand=False,
-        surrogates=False,
+        whole_columns=False,
     ):
         n_samples, n_features = columns.X.shape
         rows = np.arange(n_samples) if weight is None else np.flatnonzero(weight)
@@ -328,7 +344,7 @@ class Field:
         self.rows = rows.astype(np.int32)
         self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS
         self.X, self.entries = columns.X, columns.entries
-        self.needs_whole_columns = surrogates
+        self.needs_whole_columns = whole_columns
         if columns.entries is not None:
             self.X = np.empty((0, n_features))
             self.position = np.full(n_samples, -1, dtype=np.int32)
@@ -352,14 +368,23 @@ class Field:
             self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
         self.n_channels = int(self.first_channel[-1])
         self.total_weight = float(len(rows) if weight is None else self.weight.sum())
-        integers = np.all(self.weight == np.rint(self.weight))
+        self.y_ranks, self.even = NO_RANKS, True
+        if ordered:
+            self.y_ranks = np.array(
+                [np.unique(column, return_inverse=True)[1] for column in self.y.T], dtype=np.uint32
+            )
+            self.even = weight is None or bool(
+                self.total_weight <= EVEN * len(rows) * self.weight[rows].min()
+            )
+        integers = weight is None or np.all(self.weight == np.rint(self.weight))
         # Whether the masses of classes are integers, and not much larger than their number.
         self.counted = bool(
             n_classes is not None and integers and self.total_weight <= MOST_COUNTS * len(rows)
         )
-        x = np.arange(int(self.total_weight) + 1 if entropy and self.counted else 0)
-        self.x_log_x = x * np.log(np.maximum(x, 1))
-
+        self.x_log_x = np.empty(0)
+        if entropy and self.counted:
+            x = np.arange(int(self.total_weight) + 1)
+            self.x_log_x = x * np.log(np.maximum(x, 1))
 
     @property
     def column_cost(self):

@@ -83,7 +83,10 @@ PARAGRAPHS = {
     """,
     "monotonic_cst": """
     monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+        How predictions may change if a feature grows, all others being equal: 1 they never fall,
+        -1 they never rise, 0 is no constraint. For classes it is the probability of the second
+        one, of two. Not for several outputs, nor for categorical features; missing values are
+        free.
     """,
     "sample_weight": """
     sample_weight : array-like of shape (n_samples,), default=None

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Found, Node, Rival, Split
 from sklearn_sl.tree._columns cimport Columns
@@ -9,18 +9,26 @@ cdef class SplitSearch(Columns):
     cdef bint simple, counted, random_thresholds, use_surrogates
     cdef Py_ssize_t min_leaf, n_competitors
     cdef double min_weight
+    # the order of the children of a split by a feature: -1, 0 or 1
+    cdef const int8_t[::1] monotonic
+    cdef bint constrained
     # one entry a row
-    cdef double[::1] amount, mass
+    cdef double[::1] amount, mass, level
     cdef int32_t[::1] channel
     # of the node at hand
     cdef double[::1] total, left, right, missing_sum
-    cdef double total_mass, unit_score
+    cdef double total_mass, unit_score, unit, centre
     cdef Split best
     # of its categories
     cdef double[:, ::1] group_sum
     cdef double[::1] group_mass, group_key
     cdef int64_t[::1] group_count
     cdef int32_t[::1] group_code, group_order, group_merged
+    cdef int64_t[::1] group_begin
+    # for medians: the category of each row, and the cells in the order of the categories
+    cdef int32_t[::1] group_of
+    cdef double[::1] group_seen
+    cdef uint64_t[::1] grouped
     # the best splits of other features, and those of all nodes
     cdef Rival[::1] best_rivals
     cdef Py_ssize_t n_best_rivals
@@ -52,8 +60,8 @@ cdef class SplitSearch(Columns):
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void _missing_against_the_rest(
-        self, Py_ssize_t feature, Py_ssize_t n, Py_ssize_t n_missing, double missing_mass,
-        double all_mass, Split* found,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void _set_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
@@ -62,13 +70,22 @@ cdef class SplitSearch(Columns):
     cdef void _best_threshold_of_stored(
         self, const Node* node, Py_ssize_t feature, Split* found,
     ) noexcept nogil
+    cdef bint _is_plain(self, Py_ssize_t feature) noexcept nogil
+    cdef double _gain_at(self, Py_ssize_t i, double mass, double all_mass) noexcept nogil
+    cdef bint _in_order(
+        self, const Node* node, Py_ssize_t feature, Py_ssize_t i, double mass, double all_mass,
+        double* middle,
+    ) noexcept nogil
     cdef double _sums_without(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil
     cdef Found _scan(
-        self, const uint64_t* cells, Py_ssize_t n, const double* before, Py_ssize_t n_before,
-        double mass_before, double all_mass, Py_ssize_t all_rows,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        const double* before, Py_ssize_t n_before, double mass_before, double all_mass,
+        Py_ssize_t all_rows,
     ) noexcept nogil
-    cdef double _least_score(self) noexcept nogil
-    cdef double _gain_of(self, double score, double all_mass) noexcept nogil
+    cdef double _least_score(self, Py_ssize_t feature) noexcept nogil
+    cdef double _gain_of(
+        self, Py_ssize_t feature, double score, double all_mass,
+    ) noexcept nogil
     cdef double _score(self, double mass, double all_mass) noexcept nogil
     cdef double _gain(self, double mass, double all_mass) noexcept nogil
     cdef double _score_of_counts(self, double mass, double rest) noexcept nogil
@@ -91,6 +108,11 @@ cdef class SplitSearch(Columns):
         Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil
     cdef void order_groups(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil
+    cdef void _set_keys(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil
+    cdef void _set_median_keys(self, Py_ssize_t n_groups, Py_ssize_t output) noexcept nogil
+    cdef void _gather_groups(
+        self, const uint64_t* cells, Py_ssize_t n_groups, Py_ssize_t n,
+    ) noexcept nogil
     cdef void _merge_groups(
         self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end,
     ) noexcept nogil

@@ -14,6 +14,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from sklearn_sl.tree._cells cimport (
+    ABSOLUTE,
     ENTROPY,
     POISSON,
     QUADRATIC,
@@ -55,6 +56,7 @@ cdef class SplitSearch(Columns):
         self.random_thresholds, self.use_surrogates = rules.random_thresholds, rules.surrogates > 0
         self.n_competitors = rules.competitors
         self.min_leaf, self.min_weight = rules.min_samples_leaf, rules.min_weight_leaf
+        self.monotonic, self.constrained = rules.monotonic, rules.monotonic.shape[0] > 0
         if not self.weighted:
             self.min_leaf = max(self.min_leaf, int(np.ceil(self.min_weight)))
         # Two classes are one channel of zeros and ones, like a target.
@@ -67,13 +69,17 @@ cdef class SplitSearch(Columns):
         self.amount = np.empty(n * self.n_outputs)
         self.channel = np.empty(0 if self.simple else n * self.n_outputs, dtype=np.int32)
         self.mass = np.empty(n if self.weighted else 0)
+        self.level = np.empty(n * self.n_outputs if self.criterion == ABSOLUTE else 0)
         self.total = np.zeros(self.n_channels)
         self.left, self.right = np.zeros(self.n_channels), np.zeros(self.n_channels)
         self.missing_sum = np.zeros(self.n_channels)
         most = max(field.n_categories.max(initial=0), 1)
         self.group_sum = np.zeros((most, self.n_channels))
         self.group_mass, self.group_key = np.zeros(most), np.zeros(most)
-        self.group_count = np.zeros(most, dtype=np.int64)
+        self.group_count, self.group_begin = np.zeros((2, most), dtype=np.int64)
+        some = n if self.criterion == ABSOLUTE and field.n_categories.any() else 0
+        self.group_of, self.group_seen = np.zeros(some, dtype=np.int32), np.zeros(most)
+        self.grouped = np.empty(some, dtype=np.uint64)
         self.group_code, self.group_order, self.group_merged = np.zeros((3, most), dtype=np.int32)
         self.best_rivals = np.zeros(max(rules.competitors, rules.surrogates) + 1, rival_dtype)
 
@@ -89,6 +95,11 @@ cdef class SplitSearch(Columns):
             self._prepare_classes(rows, m)
         else:
             self._prepare_targets(rows, m, node.weight)
+        if self.criterion == ABSOLUTE:
+            self.medians.arrange(
+                rows, m, &self.level[0], &self.amount[0],
+                &self.mass[0] if self.weighted else NULL,
+            )
         for i in range(m * self.n_outputs):
             self.total[0 if self.simple else self.channel[i]] += self.amount[i]
 
@@ -104,6 +115,7 @@ cdef class SplitSearch(Columns):
 
     cdef void _prepare_classes(self, const int32_t* rows, Py_ssize_t m) noexcept nogil:
         cdef Py_ssize_t i, output, place
+        self.unit, self.centre = 1.0, 0.0
         self.unit_score = 2.0 if self.simple else 1 / LOG2 if self.criterion == ENTROPY else 1.0
         if self.simple and not self.weighted:
             for i in range(m):
@@ -135,12 +147,15 @@ cdef class SplitSearch(Columns):
             self.left[output] = middle
             reach = max(reach, high - middle, middle - low)
         unit = ldexp(1.0, exponent(reach, weight, EXACT_BITS))
-        self.unit_score = 1 / unit if self.criterion == POISSON else 1 / unit / unit
+        self.unit, self.centre = unit, self.left[0]
+        self.unit_score = 1 / unit / unit if self.criterion == QUADRATIC else 1 / unit
         for output in range(self.n_outputs):
             middle = self.left[output]
             for i in range(m):
                 place = i * self.n_outputs + output
                 target = rint((self.y[rows[i], output] - middle) * unit)
+                if self.criterion == ABSOLUTE:
+                    self.level[place] = target
                 if self.weighted:
                     target = rint(target * self.weight[rows[i]])
                 self.amount[place] = target
@@ -160,7 +175,7 @@ cdef class SplitSearch(Columns):
             if self.is_constant(node, feature):
                 continue
             found.feature, found.gain, found.node = -1, -1.0, number
-            found.missing_left, found.subset = 0, -1
+            found.missing_left, found.subset, found.middle = 0, -1, 0.0
             found.open_left, found.open_right, found.left, found.right = 0, 0, -1, -1
             self._best_of_feature(node, feature, &found)
             if found.feature < 0:
@@ -207,7 +222,7 @@ cdef class SplitSearch(Columns):
         cdef double missing_mass = 0, all_mass = self.total_mass
         memset(&self.missing_sum[0], 0, self.n_channels * sizeof(double))
         memcpy(&self.right[0], &self.total[0], self.n_channels * sizeof(double))
-        if self.sparse:
+        if self.sparse and self._is_plain(feature):
             self.gather(node, feature)
             if self.random_thresholds:
                 self._random_split_of_stored(node, feature, found)
@@ -257,35 +272,42 @@ cdef class SplitSearch(Columns):
         cdef bint missing_left
         cdef Found best
         for missing_left in range(2 if n_missing else 1):
+            if self.criterion == ABSOLUTE:
+                self.medians.scan(cells, n, missing_left, n_missing > 0 and not missing_left)
             if missing_left:
                 best = self._scan(
-                    cells, n, &self.missing_sum[0], n_missing, missing_mass, all_mass, all_rows
+                    node, feature, cells, n, &self.missing_sum[0], n_missing, missing_mass,
+                    all_mass, all_rows,
                 )
             else:
-                best = self._scan(cells, n, NULL, 0, 0.0, all_mass, all_rows)
-            if best.where >= 0:
-                self._accept(
-                    found, feature, self._gain_of(best.score, all_mass), best.where + 1,
-                    missing_left,
-                )
+                best = self._scan(node, feature, cells, n, NULL, 0, 0.0, all_mass, all_rows)
+            if best.where >= 0 and self._accept(
+                found, feature, self._gain_of(feature, best.score, all_mass), best.where + 1,
+                missing_left,
+            ):
+                found.middle = best.middle
             if n_missing and not missing_left:
-                self._missing_against_the_rest(feature, n, n_missing, missing_mass, all_mass, found)
+                self._missing_against_the_rest(
+                    node, feature, cells, n, n_missing, missing_mass, all_mass, found
+                )
         if self._matters(found):
             self._set_threshold(node, feature, cells, n, found)
 
     cdef void _missing_against_the_rest(
-        self, Py_ssize_t feature, Py_ssize_t n, Py_ssize_t n_missing, double missing_mass,
-        double all_mass, Split* found,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        Py_ssize_t n_missing, double missing_mass, double all_mass, Split* found,
     ) noexcept nogil:
         """Look at the split that sends missing values right and all others left."""
         cdef Py_ssize_t c
-        cdef double gain
+        cdef double gain, mass = all_mass - missing_mass, middle = 0
         if n < self.min_leaf or n_missing < self.min_leaf:
             return
         for c in range(self.n_channels):
             self.left[c] = self.right[c] - self.missing_sum[c]
-        gain = self._gain(all_mass - missing_mass, all_mass)
-        self._accept(found, feature, gain, n, False)
+        gain = self._gain_at(n - 1, mass, all_mass)
+        if gain > found.gain and self._in_order(node, feature, n - 1, mass, all_mass, &middle):
+            self._accept(found, feature, gain, n, False)
+            found.middle = middle
 
     cdef void _set_threshold(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
@@ -312,10 +334,11 @@ cdef class SplitSearch(Columns):
         cdef const uint64_t* above = &self.gathered[n_below + 1]
         cdef double mass, score
         cdef Found best, other
-        best.score, best.where = self._least_score(), -1
+        best.score, best.where = self._least_score(feature), -1
         if n_below:
             best = self._scan(
-                &self.gathered[0], n_below + (n_below < m), NULL, 0, 0.0, self.total_mass, m
+                node, feature, &self.gathered[0], n_below + (n_below < m), NULL, 0, 0.0,
+                self.total_mass, m,
             )
         if n_above:
             mass = self._sums_without(above, n_above)
@@ -325,14 +348,16 @@ cdef class SplitSearch(Columns):
                 if score > best.score:
                     best.score, best.where = score, n_left - 1
             other = self._scan(
-                above, n_above, &self.missing_sum[0], n_left, mass, self.total_mass, m
+                node, feature, above, n_above, &self.missing_sum[0], n_left, mass,
+                self.total_mass, m,
             )
             if other.score > best.score:
                 best.score, best.where = other.score, n_left + other.where
         if best.where < 0:
             return
         self._accept(
-            found, feature, self._gain_of(best.score, self.total_mass), best.where + 1, False
+            found, feature, self._gain_of(feature, best.score, self.total_mass), best.where + 1,
+            False,
         )
         if self._matters(found):
             found.threshold = between(
@@ -351,8 +376,9 @@ cdef class SplitSearch(Columns):
         return self.total_mass - mass
 
     cdef Found _scan(
-        self, const uint64_t* cells, Py_ssize_t n, const double* before, Py_ssize_t n_before,
-        double mass_before, double all_mass, Py_ssize_t all_rows,
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,
+        const double* before, Py_ssize_t n_before, double mass_before, double all_mass,
+        Py_ssize_t all_rows,
     ) noexcept nogil:
         """Find the cell, of all but the last one, after which a split has the best score.
 
@@ -360,19 +386,21 @@ cdef class SplitSearch(Columns):
         """
         cdef Found found
         cdef Py_ssize_t i
-        cdef double mass = mass_before, gain
+        cdef double mass = mass_before, gain, middle = 0
+        # The fast loops know of no medians and no constraints.
+        cdef bint plain = self._is_plain(feature)
         # With i + 1 cells and the rows before them on the left, both sides have enough rows.
         cdef Py_ssize_t first = max(self.min_leaf - n_before - 1, 0)
         cdef Py_ssize_t last = min(n - 1, all_rows - self.min_leaf - n_before)
-        found.score, found.where = self._least_score(), -1
+        found.score, found.middle, found.where = self._least_score(feature), 0.0, -1
         if first >= last:
             return found
-        if self.simple and not self.weighted:
+        if plain and self.simple and not self.weighted:
             return scan_counts(
                 cells, &self.amount[0], before[0] if before else 0.0, self.right[0], n_before,
                 all_rows, first, last,
             )
-        if self.simple:
+        if plain and self.simple:
             return scan_masses(
                 cells, &self.amount[0], &self.mass[0], before[0] if before else 0.0,
                 self.right[0], mass, all_mass, self.min_weight, first, last,
@@ -381,7 +409,7 @@ cdef class SplitSearch(Columns):
             memcpy(&self.left[0], before, self.n_channels * sizeof(double))
         else:
             memset(&self.left[0], 0, self.n_channels * sizeof(double))
-        if self.counted:
+        if plain and self.counted:
             return scan_classes(
                 cells, &self.channel[0], &self.mass[0] if self.weighted else NULL,
                 &self.x_log_x[0] if self.criterion == ENTROPY else NULL, &self.left[0],
@@ -393,17 +421,27 @@ cdef class SplitSearch(Columns):
             mass += self._sum(cells + i, 1, &self.left[0])
             if (cells[i] ^ cells[i + 1]) >> 32 == 0:
                 continue
-            gain = self._gain(mass, all_mass)
-            if gain > found.score:
-                found.score, found.where = gain, i
+            gain = self._gain_at(i, mass, all_mass)
+            if gain > found.score and self._in_order(node, feature, i, mass, all_mass, &middle):
+                found.score, found.middle, found.where = gain, middle, i
         return found
 
-    cdef double _least_score(self) noexcept nogil:
-        """Return what every score of a split that is allowed exceeds."""
-        return -INFINITY if self.counted and not self.simple else -1.0
+    cdef bint _is_plain(self, Py_ssize_t feature) noexcept nogil:
+        """Return whether sums are all there is to a split: no medians, and no constraint."""
+        return self.criterion != ABSOLUTE and not (self.constrained and self.monotonic[feature])
 
-    cdef double _gain_of(self, double score, double all_mass) noexcept nogil:
+    cdef double _least_score(self, Py_ssize_t feature) noexcept nogil:
+        """Return what every score of a split that is allowed exceeds."""
+        if self.counted and not self.simple and self._is_plain(feature):
+            return -INFINITY
+        return -1.0
+
+    cdef double _gain_of(
+        self, Py_ssize_t feature, double score, double all_mass
+    ) noexcept nogil:
         """Return the gain of a split that ``_scan`` has found."""
+        if not self._is_plain(feature):
+            return score
         if self.simple:
             return score / all_mass
         if self.counted:
@@ -414,13 +452,49 @@ cdef class SplitSearch(Columns):
         """Return what ``_scan`` would call the score of a split with the sums ``left``."""
         cdef double rest = all_mass - mass, deviation
         if mass < self.min_weight or rest < self.min_weight or mass <= 0 or rest <= 0:
-            return self._least_score()
+            return -INFINITY if self.counted and not self.simple else -1.0
         if self.simple:
             deviation = self.left[0] * rest - (self.right[0] - self.left[0]) * mass
             return deviation * deviation / (mass * rest)
         if self.counted:
             return self._score_of_counts(mass, rest)
         return self._gain(mass, all_mass)
+
+    cdef double _gain_at(self, Py_ssize_t i, double mass, double all_mass) noexcept nogil:
+        """Return by how much a split after cell ``i`` reduces the loss; -1 if not allowed."""
+        cdef double rest = all_mass - mass
+        if self.criterion != ABSOLUTE:
+            return self._gain(mass, all_mass)
+        if mass < self.min_weight or rest < self.min_weight or mass <= 0 or rest <= 0:
+            return -1.0
+        return max(
+            self.medians.loss - self.medians.left_loss[i] - self.medians.right_loss[i], 0.0
+        )
+
+    cdef bint _in_order(
+        self, const Node* node, Py_ssize_t feature, Py_ssize_t i, double mass, double all_mass,
+        double* middle,
+    ) noexcept nogil:
+        """Return whether the values of a split after cell ``i`` keep to the constraints.
+
+        They are means, medians, or shares of the second class, between the bounds of the node and
+        in the order that the feature demands. Set their ``middle``.
+        """
+        cdef Py_ssize_t c = 1 if self.classify and not self.simple else 0
+        cdef double left, right
+        if not self.constrained or self.monotonic[feature] == 0:
+            return True
+        if self.criterion == ABSOLUTE:
+            left, right = self.medians.left_median[i], self.medians.right_median[i]
+        else:
+            left, right = self.left[c] / mass, (self.right[c] - self.left[c]) / (all_mass - mass)
+        left, right = self.centre + left / self.unit, self.centre + right / self.unit
+        middle[0] = left / 2 + right / 2
+        return (
+            node.lower <= min(left, right)
+            and max(left, right) <= node.upper
+            and (left - right) * self.monotonic[feature] <= 0
+        )
 
     cdef double _gain(self, double mass, double all_mass) noexcept nogil:
         """Return by how much a split with the sums ``left`` reduces the loss; -1 if not allowed.
@@ -491,7 +565,7 @@ cdef class SplitSearch(Columns):
             self.value_of(node, feature, cells[0]), self.value_of(node, feature, cells[n - 1]),
             uniform(draw),
         )
-        cdef double mass
+        cdef double mass, gain, split_middle = 0
         cdef Py_ssize_t c, here = self._count_up_to(node, feature, cells, n, threshold), n_left
         cdef bint missing_left = n_missing > 0 and mix(draw + 1) >> 63
         n_left = here + (n_missing if missing_left else 0)
@@ -503,8 +577,13 @@ cdef class SplitSearch(Columns):
             mass += missing_mass
             for c in range(self.n_channels):
                 self.left[c] += self.missing_sum[c]
-        if self._accept(found, feature, self._gain(mass, all_mass), here, missing_left):
-            found.threshold = threshold
+        if self.criterion == ABSOLUTE:
+            self.medians.scan(cells, n, missing_left, n_missing > 0 and not missing_left)
+        gain = self._gain_at(here - 1, mass, all_mass)
+        if not self._in_order(node, feature, here - 1, mass, all_mass, &split_middle):
+            return
+        if self._accept(found, feature, gain, here, missing_left):
+            found.threshold, found.middle = threshold, split_middle
 
     cdef void _random_split_of_stored(
         self, const Node* node, Py_ssize_t feature, Split* found
@@ -552,13 +631,19 @@ cdef class SplitSearch(Columns):
     cdef Py_ssize_t group(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil:
         """Sum up the rows of each category; return how many categories there are."""
         cdef Py_ssize_t i = 0, g = 0, begin
+        if self.criterion == ABSOLUTE:
+            for i in range(self.medians.n_rows):
+                self.group_of[i] = -1
+            i = 0
         while i < n:
             begin = i
             while i < n and rank_of(cells[i]) == rank_of(cells[begin]):
+                if self.criterion == ABSOLUTE:
+                    self.group_of[<uint32_t> cells[i]] = <int32_t> g
                 i += 1
             memset(&self.group_sum[g, 0], 0, self.n_channels * sizeof(double))
             self.group_mass[g] = self._sum(cells + begin, i - begin, &self.group_sum[g, 0])
-            self.group_count[g] = i - begin
+            self.group_count[g], self.group_begin[g] = i - begin, begin
             self.group_code[g] = <int32_t> rank_of(cells[begin])
             g += 1
         return g
@@ -571,10 +656,11 @@ cdef class SplitSearch(Columns):
 
         For one target or two classes the best of all subsets is a beginning of the categories in
         the order of their means (Breiman et al., 1984). Otherwise the orders of the means of every
-        channel, a class against the rest or a target, are tried. ``n_first`` of the split is the
+        channel, a class against the rest or a target, are tried, or the orders of the medians if
+        these are what nodes predict. ``n_first`` of the split is the
         channel and the number of categories on the left, in one number.
         """
-        cdef Py_ssize_t n_groups = self.group(cells, n), pivot, g, c, group, n_left
+        cdef Py_ssize_t n_groups = self.group(cells, n), pivot, g, c, group, n_left, n_first
         cdef Py_ssize_t n_pivots = 1 if self.simple else self.n_channels
         cdef double mass, gain
         cdef bint missing_left
@@ -582,9 +668,15 @@ cdef class SplitSearch(Columns):
             n_pivots = 1
         for pivot in range(n_pivots):
             self.order_groups(n_groups, pivot)
+            if self.criterion == ABSOLUTE:
+                self._gather_groups(cells, n_groups, n)
             for missing_left in range(2 if n_missing else 1):
+                if self.criterion == ABSOLUTE:
+                    self.medians.scan(
+                        &self.grouped[0], n, missing_left, n_missing > 0 and not missing_left
+                    )
                 memset(&self.left[0], 0, self.n_channels * sizeof(double))
-                mass, n_left = 0, 0
+                mass, n_left, n_first = 0, 0, 0
                 if missing_left:
                     memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
                     mass, n_left = missing_mass, n_missing
@@ -594,9 +686,10 @@ cdef class SplitSearch(Columns):
                         self.left[c] += self.group_sum[group, c]
                     mass += self.group_mass[group]
                     n_left += self.group_count[group]
+                    n_first += self.group_count[group]
                     if n_left < self.min_leaf or n + n_missing - n_left < self.min_leaf:
                         continue
-                    gain = self._gain(mass, all_mass)
+                    gain = self._gain_at(n_first - 1, mass, all_mass)
                     self._accept(
                         found, feature, gain, pivot * (n_groups + 1) + g + 1, missing_left
                     )
@@ -607,9 +700,7 @@ cdef class SplitSearch(Columns):
         cdef Py_ssize_t g, width = 1, begin, middle, end
         for g in range(n_groups):
             self.group_order[g] = <int32_t> g
-            self.group_key[g] = 0
-            if self.group_mass[g] > 0:
-                self.group_key[g] = self.group_sum[g, pivot] / self.group_mass[g]
+        self._set_keys(n_groups, pivot)
         while width < n_groups:  # a merge sort keeps the order of the codes
             begin = 0
             while begin < n_groups:
@@ -618,6 +709,43 @@ cdef class SplitSearch(Columns):
                 begin = end
             memcpy(&self.group_order[0], &self.group_merged[0], n_groups * sizeof(int32_t))
             width *= 2
+
+    cdef void _set_keys(self, Py_ssize_t n_groups, Py_ssize_t pivot) noexcept nogil:
+        cdef Py_ssize_t g
+        if self.criterion == ABSOLUTE:
+            self._set_median_keys(n_groups, pivot)
+            return
+        for g in range(n_groups):
+            self.group_key[g] = 0
+            if self.group_mass[g] > 0:
+                self.group_key[g] = self.group_sum[g, pivot] / self.group_mass[g]
+
+    cdef void _set_median_keys(self, Py_ssize_t n_groups, Py_ssize_t output) noexcept nogil:
+        """Set the least target of each category up to which there is half of its mass."""
+        cdef Py_ssize_t g, p
+        for g in range(n_groups):
+            self.group_key[g], self.group_seen[g] = 0, 0
+        for p in range(1, self.medians.n_rows + 1):
+            g = self.group_of[self.medians.row_at[output, p]]
+            if g < 0:
+                continue
+            if 2 * self.group_seen[g] < self.group_mass[g]:
+                self.group_key[g] = self.medians.target[output, p]
+            self.group_seen[g] += self.medians.mass[output, p]
+
+    cdef void _gather_groups(
+        self, const uint64_t* cells, Py_ssize_t n_groups, Py_ssize_t n
+    ) noexcept nogil:
+        """Write the cells in the order of their categories, missing ones last."""
+        cdef Py_ssize_t g, group, here = 0
+        for g in range(n_groups):
+            group = self.group_order[g]
+            memcpy(
+                &self.grouped[here], cells + self.group_begin[group],
+                self.group_count[group] * sizeof(uint64_t),
+            )
+            here += self.group_count[group]
+        memcpy(&self.grouped[n], cells + n, (self.medians.n_rows - n) * sizeof(uint64_t))
 
     cdef void _merge_groups(
         self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
+from sklearn_sl._validation import distinct_labels, is_plain_target, validate_data
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.tree import _cells
 from sklearn_sl.tree._entries import StoredEntries, stored_once
@@ -41,19 +41,23 @@ def read_classification(tree, X, y, sample_weight):
     """Return the training set and the target of a classification tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_classes)
     target = class_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
 
 
 def read_regression(tree, X, y, sample_weight):
     """Return the training set and the target of a regression tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_numbers)
     target = number_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
+
+
+def threads_for(n_jobs, size):
+    """Return how many threads may work on samples of so many numbers; few need no more than one."""
+    return 1 if n_jobs is None and size < MANY else effective_n_jobs(n_jobs)
 
 
 def read_rows(tree, X, y, sample_weight, read_targets):
     """Return samples, targets and weights of the rows of positive weight."""
-    check_supported(tree)
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
@@ -72,19 +76,9 @@ def shared_training_set(tree, X, *, reader=None, n_threads=1):
 
     The estimator that reads it is the ``reader``, by default another such tree.
     """
-    check_supported(tree)
     tree._validate_params()
     reader = clone(tree) if reader is None else reader
     return TrainingSet(read_samples(reader, X, reset=True), reader, n_threads)
-
-
-def check_supported(tree):
-    """Raise an error for parameters that only scikit-learn's trees support."""
-    if getattr(tree, "monotonic_cst", None) is not None:
-        raise ValueError(
-            "monotonic_cst must be None: monotonicity constraints are not supported. Use the trees "
-            "and forests of scikit-learn for them."
-        )
 
 
 # ---------------------------------------------------------------- features
@@ -292,15 +286,18 @@ class TrainingSet:
             return
         self.cells = np.empty(X.shape[::-1], dtype=np.uint64)
 
-        def sort(feature, over=None):
-            column = np.ascontiguousarray(self.X[:, feature])
-            _cells.rank_cells(np.argsort(column), column, self.cells[feature])
-            if self.n_categories[feature]:
-                self._rank_by_code(feature, column)
+        def sort(features, over=None):
+            columns = np.ascontiguousarray(self.X[:, features].T)
+            _cells.rank_cells(np.argsort(columns), columns, self.cells[features])
 
-        features = range(X.shape[1])
-        for _ in map(sort, features) if X.size < MANY else in_order(sort, features, n_threads):
-            pass
+        if X.size < MANY:
+            sort(slice(None))
+        else:
+            parts = [slice(feature, feature + 1) for feature in range(X.shape[1])]
+            for _ in in_order(sort, parts, n_threads):
+                pass
+        for feature in np.flatnonzero(self.n_categories):
+            self._rank_by_code(feature, self.X[:, feature])
         self.has_missing = any_missing(self.cells)
 
     def __getstate__(self):
@@ -399,16 +396,28 @@ class Target:
 
 def read_classes(y, n_samples):
     """Return validated classes, a column for each output."""
-    y = check_array(read_labels(y), ensure_2d=False, dtype=None, input_name="y")
-    check_classification_targets(y)
+    y = read_labels(y)
+    plain = is_plain_target(y, n_samples, numbers=False)
+    if not plain:
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    if not (plain and are_few_labels(y)):
+        distinct_labels(y)  # complains of what are no labels
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     return y
 
 
+def are_few_labels(y):
+    """Return whether labels are integers of a range much smaller than their number."""
+    return y.dtype.kind in "biu" and int(y.max()) - int(y.min()) < len(y) // 2
+
+
 def read_numbers(y, n_samples):
     """Return validated numbers, a column for each output."""
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    if is_plain_target(y, n_samples, numbers=True):
+        y = y.astype(np.float64, copy=False)
+    else:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     if np.abs(y).max() > LARGEST_TARGET:
@@ -483,8 +492,8 @@ def class_weight_factors(class_weight, y, weight):
         class_weight = [class_weight] * n_outputs
     if len(class_weight) != n_outputs:
         raise ValueError(
-            f"class_weight must have one entry for each of {n_outputs} outputs, got "
-            f"{len(class_weight)}."
+            "The number of elements in class_weight should match number of outputs. Got a list of "
+            f"{len(class_weight)} for y of {n_outputs} outputs: give one entry for each output."
         )
     factors = [
         class_factors(entry, column, weight)

@@ -294,7 +294,7 @@ def test_wrong_parameters_are_told():
     with pytest.raises(ValueError, match="without replacement"):
         BaggingClassifier(max_samples=151, bootstrap=False).fit(X, y)
     with pytest.raises(ValueError, match="monotonic_cst"):
-        BaggingClassifier(DecisionTreeClassifier(monotonic_cst=[1, 0, 0, 0])).fit(X, y)
+        BaggingClassifier(DecisionTreeClassifier(monotonic_cst=[1, 0, 0])).fit(X, y)
     with pytest.raises(ValueError, match="max_depth"):
         BaggingClassifier(DecisionTreeClassifier(max_depth=-1)).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
