@@ -117,7 +117,10 @@ cdef class Columns(Impurity):
                 varies = not self.is_constant(node, other)
 
     cdef void _choose_all(self, const Node* node) noexcept nogil:
-        """Choose all features in their order, but for those that are known to be constant."""
+        """Choose all features in their order, but for those that are known to be zero.
+
+        One feature is chosen at least, so that there is something to look at.
+        """
         cdef Py_ssize_t i, n = self.n_features
         if not self.sparse:
             for i in range(n):
@@ -132,6 +135,8 @@ cdef class Columns(Impurity):
             n = self.nonempty.shape[0]
             for i in range(n):
                 self.chosen[i] = self.nonempty[i]
+        if n == 0:
+            self.chosen[0], n = 0, 1
         if n < self.n_features:
             self.chosen[n] = -1
 

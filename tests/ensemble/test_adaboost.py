@@ -599,7 +599,7 @@ def test_sparse_samples_are_for_members_that_take_them():
         sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), **ALGEBRA
     )
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        AdaBoostClassifier().fit(sp.csr_array(X), y)
+        AdaBoostClassifier(DecisionStump()).fit(sp.csr_array(X), y)
 
 
 # ---------------------------------------------------------------- weights

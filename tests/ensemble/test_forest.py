@@ -340,8 +340,6 @@ def test_what_is_not_supported_is_told():
     X, y = IRIS
     with pytest.raises(ValueError, match="monotonic_cst"):
         RandomForestRegressor(monotonic_cst=[1, 0, 0]).fit(X, y)
-    with pytest.raises(TypeError, match="dense data is required"):
-        RandomForestRegressor().fit(sp.csr_array(X), y)
     with pytest.raises(ValueError, match="sparse multilabel"):
         RandomForestClassifier().fit(X, sp.csr_array(np.eye(150)))
     with pytest.raises(ValueError, match="weight"):
