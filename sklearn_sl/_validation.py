@@ -10,7 +10,7 @@ from sklearn.utils import multiclass, validation
 
 # Numbers from which on the cost of the checks is that of looking at the numbers.
 LARGE = 2**16
-_CHECKED = {"accept_sparse", "dtype", "multi_output", "order", "y_numeric"}
+_CHECKED = {"accept_sparse", "dtype", "multi_output", "order", "skip_check_array", "y_numeric"}
 
 
 def validate_data(model, X="no_validation", y="no_validation", *, reset=True, **checks):
@@ -28,9 +28,13 @@ def validate_data(model, X="no_validation", y="no_validation", *, reset=True, **
     return validation.validate_data(model, X, y, reset=reset, **checks)
 
 
-def _is_valid(X, *, dtype="numeric", order=None, **_):
+def _is_valid(X, *, dtype="numeric", order=None, skip_check_array=False, **_):
     """Return whether scikit-learn would accept samples as they are."""
-    if type(X) is not np.ndarray or X.ndim != 2 or not 0 < X.size < LARGE or X.dtype.kind != "f":
+    if type(X) is not np.ndarray or X.ndim != 2:
+        return False
+    if skip_check_array:  # only the features are learned or compared
+        return True
+    if not 0 < X.size < LARGE or X.dtype.kind != "f":
         return False
     types = dtype if isinstance(dtype, list | tuple) else [X.dtype if dtype == "numeric" else dtype]
     return (
