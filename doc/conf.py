@@ -1,7 +1,9 @@
 """Configuration of the documentation; ``make doc`` builds it, without a network."""
 
 import inspect
+import sys
 import warnings
+from pathlib import Path
 
 import matplotlib
 import threadpoolctl
@@ -10,6 +12,9 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx_gallery.sorting import ExplicitOrder
 
 import sklearn_sl
+
+sys.path.insert(0, str(Path(__file__).parent))
+import inventory
 
 matplotlib.use("agg")
 # The examples are small: threads of BLAS on a busy machine cost them more than they give.
@@ -23,6 +28,7 @@ version = release = sklearn_sl.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -34,6 +40,13 @@ autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": True}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+
+intersphinx_mapping = {
+    "sklearn": (
+        "https://scikit-learn.org/stable/",
+        inventory.write(Path(__file__).parent / "_build" / "scikit-learn.inv"),
+    )
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_sl {release}"
@@ -50,7 +63,17 @@ html_theme_options = {
 }
 # Pages without neighbours, and one with a wide table.
 html_sidebars = {
-    page: [] for page in ("index", "design", "theory", "changelog", "glossary", "guide/kernels")
+    page: []
+    for page in (
+        "index",
+        "install",
+        "benchmarks",
+        "design",
+        "theory",
+        "changelog",
+        "glossary",
+        "guide/kernels",
+    )
 }
 
 sphinx_gallery_conf = {
