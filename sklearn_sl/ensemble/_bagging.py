@@ -498,7 +498,7 @@ class BaggingClassifier(
         X = self._read_query(X)
 
         def scores(estimator, columns):
-            if len(estimator.classes_) < self.n_classes_:
+            if 0 < len(getattr(estimator, "classes_", ())) < self.n_classes_:
                 raise ValueError(
                     "decision_function needs base estimators that were all fitted to samples of "
                     "every class, and some were not: use predict_proba."
