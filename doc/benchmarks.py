@@ -8,6 +8,7 @@ import ast
 import html
 import json
 import math
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -155,7 +156,11 @@ ours over theirs, so less than one is faster**. Machines differ: only ratios car
 
 def section(topic, record):
     """Return the section of a topic: what is measured, and a table of its jobs."""
+    package = ROOT / "sklearn_sl" / topic / "__init__.py"
     title = topic.replace("_", " ").capitalize()
+    if package.exists():
+        summary = ast.get_docstring(ast.parse(package.read_text())).splitlines()[0]
+        title = re.split(r"[:.,]( |$)", summary)[0]
     script = ROOT / "benchmarks" / f"bench_{topic}.py"
     summary = ast.get_docstring(ast.parse(script.read_text())).split("\n\n")[0].replace("\n", " ")
     sizes = sorted({job["size"] for job in record["jobs"].values()})

@@ -120,16 +120,17 @@ Where a grid search is the slow part, there is a class that needs none:
 
 .. list-table::
    :header-rows: 1
+   :widths: 50 50
 
    * - instead of
      - use
-   * - ``GridSearchCV(KernelRidge(), {"alpha": ..., "gamma": ...})``
-     - :class:`sklearn_sl.kernel_ridge.KernelRidgeCV`, by exact leave-one-out
-   * - ``GridSearchCV(SVC(), {"C": ..., "gamma": ...})``
-     - :class:`sklearn_sl.svm.SVCCV`; :func:`sklearn_sl.svm.svm_path` for all ``C``
-   * - ``GridSearchCV(DecisionTreeClassifier(), {"ccp_alpha": ...})``
-     - :class:`sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule
-   * - ``GridSearchCV(RandomForestClassifier(), {"n_estimators": ...})``
+   * - a grid search over ``alpha`` and ``gamma`` of ``KernelRidge``
+     - :class:`~sklearn_sl.kernel_ridge.KernelRidgeCV`, by exact leave-one-out
+   * - a grid search over ``C`` and ``gamma`` of ``SVC``
+     - :class:`~sklearn_sl.svm.SVCCV`; :func:`~sklearn_sl.svm.svm_path` for all ``C``
+   * - a grid search over ``ccp_alpha`` or ``max_depth`` of a tree
+     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule
+   * - a grid search over ``n_estimators`` of a forest
      - one forest, ``choose_n_estimators()`` and ``truncate()``
 """
 
