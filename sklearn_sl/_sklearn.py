@@ -11,6 +11,7 @@ import inspect
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -153,8 +154,9 @@ def validate_parameters(estimator):
         estimator._validate_params()
 
 
-class Progress:
-    """The steps of a fit, told to the estimator's callbacks::
+@contextlib.contextmanager
+def Progress(estimator, *, name, total):
+    """Tell the steps of a fit to the estimator's callbacks::
 
         with Progress(estimator, name="pass", total=10) as progress:
             while not (done or progress.stop):
@@ -164,26 +166,25 @@ class Progress:
     ``stop`` is true once a callback has asked for the end. To be entered once in
     a fit; an exception passes through without further calls.
     """
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    yield Steps(estimator, name, root)
+    root.call_on_fit_task_end(estimator=estimator)
 
-    def __init__(self, estimator, *, name, total):
-        self.estimator = estimator
-        self.name = name
-        self.total = total
-        self.stop = False
 
-    def __enter__(self):
-        self._root = self.estimator._init_callback_context(max_subtasks=self.total)
-        self._root.call_on_fit_task_begin(estimator=self.estimator)
-        return self
+@dataclass
+class Steps:
+    """The steps of the fit that ``root`` is the callback context of."""
 
-    def __exit__(self, error, *details):
-        if error is None:
-            self._root.call_on_fit_task_end(estimator=self.estimator)
+    estimator: Any
+    name: str
+    root: Any
+    stop: bool = False
 
     @contextlib.contextmanager
     def step(self, metadata=None):
         """Surround one step; ``metadata``, a dict, is told at its end."""
-        task = self._root.subcontext(task_name=self.name)
+        task = self.root.subcontext(task_name=self.name)
         task.call_on_fit_task_begin(estimator=self.estimator)
         yield
         told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)

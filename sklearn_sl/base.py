@@ -43,7 +43,9 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
 
     def __setstate__(self, state):
         state = dict(state)
-        pickled = state.pop("_sklearn_sl_version", "unknown")
+        # A class of somebody else may have a state of its own, without the stamp.
+        own = type(self).__module__.startswith("sklearn_sl.")
+        pickled = state.pop("_sklearn_sl_version", "unknown" if own else __version__)
         if pickled != __version__:
             warn(
                 InconsistentVersionWarning(

@@ -46,6 +46,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import sklearn_sl.base
 from sklearn_sl._discovery import all_estimators
+from sklearn_sl.graph import LabelPropagation
 
 for_every_configuration = pytest.mark.parametrize("estimator", configurations(own=True), ids=label)
 for_every_weighted_configuration = pytest.mark.parametrize(
@@ -163,6 +164,20 @@ def test_model_pickled_by_another_version_says_so(estimator, monkeypatch):
         old = pickle.dumps(model)
     with pytest.warns(InconsistentVersionWarning, match=r"sklearn_sl 0\.0\.0"):
         pickle.loads(old)
+
+
+class OwnState(LabelPropagation):
+    """A class of a user, whose state has no version."""
+
+    def __getstate__(self):
+        return dict(vars(self))
+
+
+def test_state_without_a_version_is_a_warning_for_our_classes_alone(monkeypatch):
+    assert pickle.loads(pickle.dumps(OwnState(gamma=2))).gamma == 2
+    monkeypatch.setattr(LabelPropagation, "__getstate__", OwnState.__getstate__)
+    with pytest.warns(InconsistentVersionWarning, match="sklearn_sl unknown"):
+        pickle.loads(pickle.dumps(LabelPropagation()))
 
 
 @for_every_configuration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -54,6 +55,7 @@ class Votes:
     def __init__(self, n_samples, n_classes):
         self.n_classes, self.total = n_classes, 0.0
         self.table = np.zeros(n_samples if n_classes == 2 else (n_samples, n_classes))
+        self.first = np.zeros(n_samples, dtype=np.int32)
 
     def add(self, codes, strength):
         """Add the votes of a base estimator."""
@@ -61,11 +63,12 @@ class Votes:
         if self.n_classes == 2:
             _rounds.vote(self.table, codes.astype(np.int8, copy=False), strength)
         else:
-            self.table[np.arange(len(codes)), codes] += strength
+            codes = codes.astype(np.int32, copy=False)
+            _rounds.vote_among(self.table, codes, strength, self.first)
 
     def codes(self):
         """Return the classes with the most votes, the first one among equals."""
-        return self.table > 0 if self.n_classes == 2 else self.table.argmax(axis=1)
+        return self.table > 0 if self.n_classes == 2 else self.first
 
     def decision(self):
         """Return the votes as scikit-learn does: against all others, as shares of all votes."""
@@ -136,9 +139,8 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     ``margins_`` tells how large the majority is for each sample.
 
     **Base estimators.** Any classifier that takes ``sample_weight``. For the trees and stumps of
-    this package the columns are sorted once and a round is one pass over them, for one split with
-    two classes about one addition per value. Ties apart, the base estimators are those that
-    scikit-learn finds.
+    this package the columns are sorted once and a round is one pass over them, for one split a few
+    additions per value. Ties apart, the base estimators are those that scikit-learn finds.
 
     **When a round fails.** A perfect base estimator, ``eps = 0``, would have infinite weight:
     boosting stops, and the base estimator gets a weight that outvotes all others (scikit-learn
@@ -284,6 +286,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "early_stopping": [StrOptions({"validation", "bound"}), None],
@@ -315,9 +318,6 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         self.retries = retries
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeClassifier(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -149,6 +150,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeRegressor, max_depth=3)
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "loss": [StrOptions({"linear", "square", "exponential"})],
@@ -186,9 +188,6 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         self.retries = retries
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeRegressor(max_depth=3)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -20,7 +20,6 @@ from sklearn_sl.ensemble._base_estimators import (
     Narrator,
     features_of,
     in_turn,
-    is_tree,
     rows_of,
 )
 from sklearn_sl.ensemble._out_of_bag import (
@@ -166,8 +165,10 @@ class AveragingMixin:
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         check_consistent_length(X, y)
+        if sample_weight is None:
+            return X, y, None, None
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight is None or weight.all():
+        if weight.all():
             return X, y, weight, None
         used = np.flatnonzero(weight)
         return rows_of(X, used), rows_of(y, used), weight[used], used
@@ -231,8 +232,8 @@ class AveragingMixin:
 
     def _pack(self):
         """Return the trees packed for predictions; None if base estimators are of another kind."""
-        if not all(map(is_tree, self.estimators_)):
-            return None
+        if any(type(estimator) is not self._tree_class for estimator in self.estimators_):
+            return None  # a subclass may predict otherwise
         return PackedTrees(
             [estimator.tree_ for estimator in self.estimators_],
             [self._node_answers(estimator) for estimator in self.estimators_],

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import HasMethods, Interval, RealNotInt, fit_context
+from sklearn_sl._validation import validate_data
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._averaged_targets import (
     AveragedClassesMixin,
@@ -497,7 +498,7 @@ class BaggingClassifier(
         X = self._read_query(X)
 
         def scores(estimator, columns):
-            if len(estimator.classes_) < self.n_classes_:
+            if 0 < len(getattr(estimator, "classes_", ())) < self.n_classes_:
                 raise ValueError(
                     "decision_function needs base estimators that were all fitted to samples of "
                     "every class, and some were not: use predict_proba."

@@ -72,7 +72,8 @@ class PackedTrees:
             leaf_nodes,
             np.empty((n_nodes + 1, 2), dtype=np.int64),
         )
-        self.answers[first : first + n_leaves] = table[leaf_nodes]
+        answers = self.answers[first : first + n_leaves]
+        np.take(table, leaf_nodes, axis=0, out=answers, mode="clip")
 
     def packs(self, trees, kind):
         """Return whether these are the trees, and answers of this kind."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -295,6 +296,7 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {
         **StagewiseMixin._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
@@ -318,9 +320,6 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeClassifier(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -606,6 +605,7 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeRegressor, max_depth=1)
     _parameter_constraints = {
         **StagewiseMixin._parameter_constraints,
         "loss": [StrOptions({"square", "absolute"})],
@@ -629,9 +629,6 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeRegressor(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

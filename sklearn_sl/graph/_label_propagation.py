@@ -23,8 +23,8 @@ from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._nearest import nearest_samples, nearest_search
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
-from sklearn_sl.kernels._base import flush, gram, row_blocks
-from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
+from sklearn_sl.kernels._base import TILE_SIDE, flush, gram, row_blocks
+from sklearn_sl.kernels._radial import Gaussian, gaussian_map, negated_squared_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,8 @@ class PropagationMixin:
 
     def _training_labels(self, X, y):
         """Return the samples, which of them are labelled, and the indicators of the classes."""
-        X = added_up(validate_data(self, X, accept_sparse="csr"))
+        X = validate_data(self, X, accept_sparse="csr")
+        X = added_up(X) if sp.issparse(X) else X
         self.classes_, codes = propagation_codes(self, X, y)
         labelled = codes >= 0
         Y = np.zeros((len(codes), len(self.classes_)))
@@ -92,16 +93,18 @@ class PropagationMixin:
         if self.kernel == "knn":
             return self._neighbour_graph(X)
         n = X.shape[0]
-        check_memory(
-            24 * n**2,
-            f"The affinity matrix of {n} samples, with its factor,",
-            'use kernel="knn", or LaplacianInterpolationClassifier.',
-        )
-        if self.kernel == "rbf":
-            kernel = Gaussian(gamma=self.gamma)
-            A = gram(kernel, _as_float(X), encoded=True) if self.gamma else np.ones((n, n))
-        else:
+        if n > TILE_SIDE:
+            check_memory(
+                24 * n**2,
+                f"The affinity matrix of {n} samples, with its factor,",
+                'use kernel="knn", or LaplacianInterpolationClassifier.',
+            )
+        if self.kernel != "rbf":
             A = check_affinities(self.kernel(X, X), (n, n))
+        elif self.gamma:
+            A = _gaussian_affinities(_as_float(X), self.gamma)
+        else:
+            A = np.ones((n, n))
         return _without_diagonal(A)
 
     def _neighbour_graph(self, X):
@@ -189,6 +192,19 @@ class PropagationMixin:
         """
         most_probable = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[most_probable]
+
+
+def _gaussian_affinities(X, gamma):
+    """Return ``exp(-gamma d**2)`` of all pairs of samples, exactly symmetric."""
+    n = X.shape[0]
+    if n > TILE_SIDE:
+        return gram(Gaussian(gamma=gamma), X, encoded=True)
+    with np.errstate(all="ignore"):
+        every = slice(0, n)
+        A = negated_squared_distances(X, X, sqrt(gamma))(every, every, np.empty((n, n)))
+        gaussian_map(A)
+    np.copyto(A, A.T.copy(), where=np.tri(n, k=-1, dtype=bool))
+    return A
 
 
 def _as_float(X):

@@ -31,6 +31,8 @@ cdef enum:
     GO_ON = 1
     TOO_LARGE = 2
 
+# Values of nodes that there is room for from the beginning: some megabytes.
+cdef Py_ssize_t ROOM = 500_000
 # What a node costs beside its cells, in cells.
 cdef double NODE_COST = 100
 
@@ -70,9 +72,12 @@ cdef class Worker:
         self.max_depth, self.min_split = rules.max_depth, rules.min_samples_split
         self.min_weight_split = rules.min_weight_split
         self.min_decrease, self.root_weight = rules.min_impurity_decrease, field.total_weight
-        self._nodes = np.zeros(0, dtype=node_dtype)
-        self._values = np.zeros((0, self.division.n_channels))
-        self._splits = np.zeros(0, dtype=split_dtype)
+        # As many nodes as there can be, unless that is much: zeros take no memory until they are
+        # written.
+        room = min(2 * len(field.rows), max(64, ROOM // self.division.n_channels))
+        self._nodes = np.zeros(room, dtype=node_dtype)
+        self._values = np.zeros((room, self.division.n_channels))
+        self._splits = np.zeros(room // 2, dtype=split_dtype)
         self._competitors = np.zeros(0, dtype=rival_dtype)
         self._surrogates = np.zeros(0, dtype=rival_dtype)
         self._subsets = np.zeros(0, dtype=np.int32)

@@ -16,6 +16,8 @@ MISSING = 0xFFFFFFFF
 cdef enum:
     # So many cells are sorted by insertion.
     FEW = 40
+    # So many cells tell whether the least value is frequent.
+    SAMPLE = 16
 
 # The side of a row is the highest bit of its new place.
 cdef uint32_t RIGHT = 0x80000000
@@ -189,36 +191,79 @@ cdef void sort_cells(
     uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint32_t highest
 ) noexcept nogil:
     """Sort cells by their ranks, which are at most ``highest``; equal ones keep their order."""
-    cdef Py_ssize_t i, j, count, begin
-    cdef Py_ssize_t places[256]
-    cdef int shift = 32
+    cdef Py_ssize_t i, n_first = 0, n_others = 0, n_least = 0
+    cdef uint64_t least = cells[0] >> 32 if n else 0
+    cdef uint64_t bound
+    cdef Py_ssize_t comes_first
+    cdef bint is_sorted = True
+    if n <= FEW:
+        sort_few(cells, n)
+        return
+    for i in range(SAMPLE):
+        least = min(least, cells[i * n // SAMPLE] >> 32)
+    for i in range(SAMPLE):
+        n_least += cells[i * n // SAMPLE] >> 32 == least
+    if 4 * n_least < SAMPLE:
+        sort_by_bytes(cells, spare, n, 0, highest)
+        return
+    # Many seem to have the least value, as zeros are among counts: these are in order already.
+    bound = least + 1 << 32
+    for i in range(n):
+        comes_first = cells[i] < bound
+        is_sorted &= cells[i] >> 32 >= least
+        spare[n_others] = cells[i]
+        cells[n_first] = cells[i]
+        n_first += comes_first
+        n_others += 1 - comes_first
+    memcpy(cells + n_first, spare, n_others * sizeof(uint64_t))
+    if not is_sorted:
+        sort_by_bytes(cells, spare, n_first, 0, least)
+    if n_others <= FEW:
+        sort_few(cells + n_first, n_others)
+    else:
+        sort_by_bytes(cells + n_first, spare, n_others, least, highest)
+
+
+cdef void sort_few(uint64_t* cells, Py_ssize_t n) noexcept nogil:
+    """Sort cells by insertion."""
+    cdef Py_ssize_t i, j
     cdef uint64_t cell
+    for i in range(1, n):
+        cell, j = cells[i], i
+        while j > 0 and cells[j - 1] >> 32 > cell >> 32:
+            cells[j] = cells[j - 1]
+            j -= 1
+        cells[j] = cell
+
+
+cdef void sort_by_bytes(
+    uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint64_t least, uint64_t highest
+) noexcept nogil:
+    """Sort cells, a byte of the rank above the least one at a time, the lowest byte first."""
+    cdef Py_ssize_t i, j, begin
+    cdef uint32_t count
+    cdef uint32_t places[256]
+    cdef int shift = 32
+    cdef uint64_t span = highest - least
     cdef uint64_t* source = cells
     cdef uint64_t* target = spare
-    if n <= FEW:
-        for i in range(1, n):
-            cell, j = cells[i], i
-            while j > 0 and cells[j - 1] >> 32 > cell >> 32:
-                cells[j] = cells[j - 1]
-                j -= 1
-            cells[j] = cell
-        return
-    while highest:  # a byte of the rank at a time, the lowest one first
+    least <<= 32
+    while span:
         memset(places, 0, sizeof(places))
         for i in range(n):
-            places[source[i] >> shift & 255] += 1
+            places[source[i] - least >> shift & 255] += 1
         begin = 0
-        for i in range(256):
+        for i in range(min(span, 255) + 1):
             count = places[i]
             places[i] = begin
             begin += count
         for i in range(n):
-            j = source[i] >> shift & 255
+            j = source[i] - least >> shift & 255
             target[places[j]] = source[i]
             places[j] += 1
         source, target = target, source
         shift += 8
-        highest >>= 8
+        span >>= 8
     if source != cells:
         memcpy(cells, source, n * sizeof(uint64_t))
 

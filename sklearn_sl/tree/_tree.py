@@ -463,12 +463,18 @@ def clip_values(tree, nodes, cost=None):
 
 
 def values_of(values, first_channel, n_classes):
-    """Return the masses of the classes as shares, padded with zeros, or the means."""
+    """Return the masses of the classes as shares, padded with zeros, or the means.
+
+    ``values`` may be used up.
+    """
     if n_classes is None:
         return values[:, :, None].copy()
-    table = np.zeros((len(values), len(n_classes), n_classes.max()))
-    for output, n in enumerate(n_classes):
-        table[:, output, :n] = values[:, first_channel[output] : first_channel[output + 1]]
+    if len(n_classes) == 1:
+        table = values[:, None, :]
+    else:
+        table = np.zeros((len(values), len(n_classes), n_classes.max()))
+        for output, n in enumerate(n_classes):
+            table[:, output, :n] = values[:, first_channel[output] : first_channel[output + 1]]
     table /= table[:, :1].sum(axis=2, keepdims=True)
     return table
 
