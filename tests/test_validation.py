@@ -167,7 +167,10 @@ def test_parameters_that_were_valid_are_looked_at_again_once_they_change():
 
 def test_valid_parameters_of_a_class_are_not_those_of_another():
     class Strict(DecisionTreeClassifier):
-        _parameter_constraints = {**DecisionTreeClassifier._parameter_constraints, "max_depth": [None]}
+        _parameter_constraints = {
+            **DecisionTreeClassifier._parameter_constraints,
+            "max_depth": [None],
+        }
 
     y = np.array([0, 1, 0, 1, 0, 1])
     DecisionTreeClassifier(max_depth=3).fit(X, y)

@@ -45,8 +45,22 @@ cdef class Columns:
     cdef void choose(self, const Node* node) noexcept nogil
     cdef void _choose_all(self, const Node* node) noexcept nogil
     cdef void _put_back(self) noexcept nogil
-    cdef bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
-    cdef uint64_t* column(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef bint _is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef uint64_t* _sorted_column(self, const Node* node, Py_ssize_t feature) noexcept nogil
+
+    # Columns that are kept sorted need so little that a call would take longer.
+    cdef inline bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return whether all rows have the same value: then cells are partitioned no more."""
+        if self.on_demand:
+            return self._is_constant(node, feature)
+        return self.cells[feature, node.start] >> 32 == self.cells[feature, node.stop - 1] >> 32
+
+    cdef inline uint64_t* column(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return the cells of a node in a column, sorted; on demand only until the next call."""
+        if self.on_demand:
+            return self._sorted_column(node, feature)
+        return &self.cells[feature, node.start]
+
     cdef double value_of(
         self, const Node* node, Py_ssize_t feature, uint64_t cell,
     ) noexcept nogil

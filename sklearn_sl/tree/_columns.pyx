@@ -6,7 +6,7 @@ have cells; all rows without one are zero. The cells of a sparse column are gath
 column, for as many rows as there may be, or, where a node is small, from its rows.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 import numpy as np
@@ -154,8 +154,8 @@ cdef class Columns:
 
     # ------------------------------------------------------------ the cells of a column
 
-    cdef bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
-        """Return whether all rows have the same value: then cells are partitioned no more."""
+    cdef bint _is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return whether all rows of a column that is sorted on demand have the same value."""
         cdef Py_ssize_t i, m = node.stop - node.start
         cdef const int32_t* rows = &self.rows[node.start]
         cdef const uint64_t* cells
@@ -167,25 +167,19 @@ cdef class Columns:
                 return self.n_below + self.n_above == 0
             cells = &self.gathered[0 if self.n_below else 1]
             return rank_of(cells[0]) == rank_of(cells[m - 1])
-        if not self.on_demand:
-            return (
-                self.cells[feature, node.start] >> 32 == self.cells[feature, node.stop - 1] >> 32
-            )
         for i in range(1, m):
             if self.ranks[feature, rows[i]] != self.ranks[feature, rows[0]]:
                 return False
         return True
 
-    cdef uint64_t* column(self, const Node* node, Py_ssize_t feature) noexcept nogil:
-        """Return the cells of a node in a column, sorted; on demand only until the next call."""
+    cdef uint64_t* _sorted_column(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Return the cells of a node in a column that is sorted on demand."""
         cdef Py_ssize_t i
         cdef const int32_t* rows = &self.rows[node.start]
         cdef const uint32_t* ranks
         cdef uint32_t highest = 0, rank
         if self.sparse:
             return self._whole_column(node, feature)
-        if not self.on_demand:
-            return &self.cells[feature, node.start]
         ranks = &self.ranks[feature, 0]
         for i in range(node.stop - node.start):
             rank = ranks[rows[i]]

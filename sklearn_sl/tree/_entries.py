@@ -1,5 +1,7 @@
 """The stored entries of sparse samples, as trees are grown on them, and samples sent down trees."""
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -98,7 +100,7 @@ class StoredEntries:
         n_parts = 1 + self.column_first[-1] // SLICE
         ends = np.arange(1, n_parts) * (self.column_first[-1] / n_parts)
         ends = [0, *np.searchsorted(self.column_first, ends), len(self.column_first) - 1]
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def _list(self):
         """List the entries row by row."""

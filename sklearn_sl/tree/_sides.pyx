@@ -10,13 +10,12 @@ import numpy as np
 from sklearn_sl.tree._cells cimport (
     Node,
     Rival,
+    Split,
     between,
     partition_cells,
     rank_of,
     side_of_category,
 )
-from sklearn_sl.tree._columns cimport Columns
-from sklearn_sl.tree._splits cimport SplitSearch
 
 cdef uint32_t RIGHT = 0x80000000
 
@@ -145,7 +144,8 @@ cdef class Division:
         self, const Node* node, Py_ssize_t first, Py_ssize_t last
     ) noexcept nogil:
         cdef Py_ssize_t feature, m = node.stop - node.start
-        if self.columns.on_demand or not (self.search.best.open_left or self.search.best.open_right):
+        cdef const Split* split = &self.search.best
+        if self.columns.on_demand or not (split.open_left or split.open_right):
             return
         for feature in range(first, last):
             if not self.columns.is_constant(node, feature):

@@ -32,8 +32,6 @@ from sklearn_sl.tree._cells cimport (
     scan_masses,
     uniform,
 )
-from sklearn_sl.tree._columns cimport Columns
-from sklearn_sl.tree._medians cimport Medians
 
 from sklearn_sl.tree._cells import rival_dtype
 
@@ -334,7 +332,8 @@ cdef class SplitSearch:
 
         It is the one that a scan of all rows finds.
         """
-        cdef Py_ssize_t m = node.stop - node.start, n_below = self.columns.n_below, n_above = self.columns.n_above
+        cdef Py_ssize_t m = node.stop - node.start
+        cdef Py_ssize_t n_below = self.columns.n_below, n_above = self.columns.n_above
         cdef Py_ssize_t n_left = m - n_above
         cdef const uint64_t* above = &self.columns.gathered[n_below + 1]
         cdef double mass, score
@@ -367,7 +366,9 @@ cdef class SplitSearch:
         if self._matters(found):
             found.threshold = between(
                 self.columns.value_of(node, feature, self.columns.stored_cell(node, best.where)),
-                self.columns.value_of(node, feature, self.columns.stored_cell(node, best.where + 1)),
+                self.columns.value_of(
+                    node, feature, self.columns.stored_cell(node, best.where + 1)
+                ),
             )
 
     cdef double _sums_without(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil:
@@ -567,7 +568,8 @@ cdef class SplitSearch:
         """Look at one threshold, uniform between the least and the largest value of the node."""
         cdef uint64_t draw = self._draw_of(node, feature)
         cdef double threshold = threshold_between(
-            self.columns.value_of(node, feature, cells[0]), self.columns.value_of(node, feature, cells[n - 1]),
+            self.columns.value_of(node, feature, cells[0]),
+            self.columns.value_of(node, feature, cells[n - 1]),
             uniform(draw),
         )
         cdef double mass, gain, split_middle = 0
@@ -602,7 +604,9 @@ cdef class SplitSearch:
             uniform(self._draw_of(node, feature)),
         )
         if threshold < 0:
-            here = self._count_up_to(node, feature, &self.columns.gathered[0], self.columns.n_below, threshold)
+            here = self._count_up_to(
+                node, feature, &self.columns.gathered[0], self.columns.n_below, threshold
+            )
         else:
             here = m - n_above + self._count_up_to(node, feature, above, n_above, threshold)
         if here < self.min_leaf or m - here < self.min_leaf:

@@ -408,7 +408,7 @@ def make_tree(grown, field, target, rules, *, preorder, mass):
         values[split] = splits[name]
         return values
 
-    nodes = grown.nodes[order]
+    weight = grown.nodes["weight"][order] * field.weight_unit
     subset = at_splits("subset", -1, np.int64)
     threshold = at_splits("threshold", UNDEFINED, np.float64)
     threshold[subset >= 0] = np.nan
@@ -422,11 +422,11 @@ def make_tree(grown, field, target, rules, *, preorder, mass):
         feature=at_splits("feature", UNDEFINED, np.int64),
         threshold=threshold,
         missing_go_to_left=at_splits("missing_left", 0, np.uint8),
-        depth=nodes["depth"].copy(),
-        impurity=nodes["impurity"].copy(),
-        n_node_samples=nodes["stop"] - nodes["start"],
-        weighted_n_node_samples=nodes["weight"] * field.weight_unit,
-        mass=nodes["weight"] * field.weight_unit,
+        depth=grown.nodes["depth"][order],
+        impurity=grown.nodes["impurity"][order],
+        n_node_samples=(grown.nodes["stop"] - grown.nodes["start"])[order],
+        weighted_n_node_samples=weight,
+        mass=weight.copy(),
         value=values_of(grown.values[order], field.first_channel, n_classes),
         improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
         risk=np.zeros(len(left)),
@@ -438,9 +438,12 @@ def make_tree(grown, field, target, rules, *, preorder, mass):
     )
     if target.cost is not None:
         restore_shares(tree, target.cost)
+    excess = 0.0
     if rules.monotonic:
+        nodes = grown.nodes[order]
+        excess = nodes["excess"]
         clip_values(tree, nodes, None if target.cost is None else target.cost.sum(axis=1))
-    set_risk(tree, node_losses(tree, target, rules.risk, nodes["excess"]) / mass)
+    set_risk(tree, node_losses(tree, target, rules.risk, excess) / mass)
     return tree
 
 
