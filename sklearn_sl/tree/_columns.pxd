@@ -12,6 +12,7 @@ cdef class Columns:
     cdef const int32_t[::1] n_categories
     cdef Py_ssize_t n_features, max_features
     cdef bint random_order
+    cdef double cell_cost
     # the features of the node at hand, and which places were swapped to draw them
     cdef int32_t[::1] chosen, drawn
     cdef Py_ssize_t n_drawn

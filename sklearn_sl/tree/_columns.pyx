@@ -36,7 +36,7 @@ cdef class Columns:
         self.rows = field.rows
         self.X, self.cells, self.n_categories = field.X, field.cells, field.n_categories
         self.n_features, self.max_features = field.X.shape[1], rules.max_features
-        self.random_order = rules.random_order
+        self.random_order, self.cell_cost = rules.random_order, field.cell_cost
         self.chosen = np.arange(self.n_features, dtype=np.int32)
         draws = self.max_features < self.n_features or self.random_order
         self.drawn = np.empty(self.n_features if draws else 0, dtype=np.int32)
@@ -71,8 +71,8 @@ cdef class Columns:
     cdef double cost(self, const Node* node) noexcept nogil:
         """Return about how many cells the work on a node looks at."""
         cdef double m = <double> (node.stop - node.start)
-        if not self.sparse:
-            return m * (self.max_features if self.on_demand else self.n_features)
+        if not self.sparse or self.whole.shape[0]:
+            return m * (self.max_features if self.on_demand else self.n_features) * self.cell_cost
         return m * ROW_COST + min(self.scan_cost, LISTING * self.row_length * m)
 
     # ------------------------------------------------------------ the choice of features

@@ -173,3 +173,12 @@ def test_friedman_mse_is_the_squared_error_with_a_warning(Model):
 def test_criterion_objects_are_refused(Model):
     with pytest.raises(ValueError, match=r"'criterion' parameter .* must be a str among"):
         Model(criterion=MAE(1, 3)).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("kind", ["counts", "many orders"])
+def test_threads_do_not_change_the_tree(rng, kind):
+    X, y = rng.normal(size=(4000, 12)), rng.integers(0, 50, 4000)
+    weight = draw_weights(rng, kind, 4000)
+    one, two = (absolute(max_depth=6, n_jobs=n).fit(X, y, weight).tree_ for n in (1, 2))
+    for name in ("feature", "threshold", "value", "improvement"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
