@@ -60,7 +60,6 @@ CHECKS = [
     {"dtype": np.float32, "order": "F", "ensure_min_samples": 2},
     {"dtype": None, "ensure_all_finite": False},
     {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"},
-    {"skip_check_array": True},
 ]
 
 
@@ -168,7 +167,7 @@ def test_parameters_that_were_valid_are_looked_at_again_once_they_change():
 
 def test_valid_parameters_of_a_class_are_not_those_of_another():
     class Strict(DecisionTreeClassifier):
-        _parameter_constraints = {**DecisionTreeClassifier._parameter_constraints, "max_depth": []}
+        _parameter_constraints = {**DecisionTreeClassifier._parameter_constraints, "max_depth": [None]}
 
     y = np.array([0, 1, 0, 1, 0, 1])
     DecisionTreeClassifier(max_depth=3).fit(X, y)
