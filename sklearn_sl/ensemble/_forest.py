@@ -321,6 +321,15 @@ class RandomForestClassifier(
     >>> importance = model.oob_permutation_importance(X, y, random_state=0).importances_mean
     >>> importance.argmax() in (20, 22, 23, 27)  # size and shape of the worst cells
     True
+
+    Documents are sparse samples:
+
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts = ["cheap watches", "a cheap loan", "lunch at noon", "the minutes of noon"] * 5
+    >>> reader = make_pipeline(CountVectorizer(), RandomForestClassifier(random_state=0))
+    >>> reader.fit(texts, ["spam", "spam", "mail", "mail"] * 5).predict(["a loan of watches"])
+    array(['spam'], dtype='<U4')
     """
 
     estimator_: Any
