@@ -1,10 +1,12 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Node
-from sklearn_sl.tree._impurity cimport Impurity
 
 
-cdef class Columns(Impurity):
+@cython.final
+cdef class Columns:
+    cdef int32_t[::1] rows
     cdef const double[:, ::1] X
     cdef uint64_t[:, ::1] cells
     cdef const int32_t[::1] n_categories

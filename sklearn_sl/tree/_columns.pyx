@@ -12,7 +12,6 @@ from libc.string cimport memcpy, memmove
 import numpy as np
 
 from sklearn_sl.tree._cells cimport Node, mix, rank_of, sort_cells
-from sklearn_sl.tree._impurity cimport Impurity
 
 # What it costs to list an entry of a row, in entries of columns that are looked through.
 cdef enum:
@@ -25,7 +24,7 @@ EMPTY = {
 }
 
 
-cdef class Columns(Impurity):
+cdef class Columns:
     """The columns of nodes: segments of ``rows``.
 
     In every column that is kept sorted the same segment of ``cells`` has these rows in the order
@@ -33,8 +32,8 @@ cdef class Columns(Impurity):
     """
 
     def __init__(self, field, rules):
-        super().__init__(field, rules)
-        cdef Py_ssize_t n = self.rows.shape[0]
+        cdef Py_ssize_t n = len(field.rows)
+        self.rows = field.rows
         self.X, self.cells, self.n_categories = field.X, field.cells, field.n_categories
         self.n_features, self.max_features = field.X.shape[1], rules.max_features
         self.random_order = rules.random_order

@@ -1,9 +1,11 @@
+cimport cython
 from libc.stdint cimport int32_t
 
 from sklearn_sl.tree._cells cimport Node
 from sklearn_sl.tree._medians cimport Medians
 
 
+@cython.final
 cdef class Impurity:
     cdef int32_t[::1] rows
     cdef const double[:, ::1] y

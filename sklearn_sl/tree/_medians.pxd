@@ -1,6 +1,8 @@
+cimport cython
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 
+@cython.final
 cdef class Medians:
     cdef const double[:, ::1] y
     cdef const double[::1] weight

@@ -1,10 +1,23 @@
+cimport cython
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Found, Node, Rival, Split
 from sklearn_sl.tree._columns cimport Columns
+from sklearn_sl.tree._medians cimport Medians
 
 
-cdef class SplitSearch(Columns):
+@cython.final
+cdef class SplitSearch:
+    cdef Columns columns
+    cdef Medians medians
+    # targets or classes, and how rows count
+    cdef const double[:, ::1] y
+    cdef const int32_t[:, ::1] codes
+    cdef const int32_t[::1] first_channel
+    cdef const double[::1] weight
+    cdef bint classify, weighted
+    cdef int criterion
+    cdef Py_ssize_t n_outputs, n_channels
     cdef const double[::1] x_log_x
     cdef bint simple, counted, random_thresholds, use_surrogates
     cdef Py_ssize_t min_leaf, n_competitors
@@ -43,7 +56,7 @@ cdef class SplitSearch(Columns):
     cdef void _prepare_targets(
         self, const int32_t* rows, Py_ssize_t m, double weight,
     ) noexcept nogil
-    cdef void search(
+    cdef void find(
         self, const Node* node, Py_ssize_t n_chosen, int64_t number,
     ) noexcept nogil
     cdef Py_ssize_t n_missing(self, const uint64_t* cells, Py_ssize_t m) noexcept nogil

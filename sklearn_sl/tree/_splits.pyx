@@ -33,6 +33,7 @@ from sklearn_sl.tree._cells cimport (
     uniform,
 )
 from sklearn_sl.tree._columns cimport Columns
+from sklearn_sl.tree._medians cimport Medians
 
 from sklearn_sl.tree._cells import rival_dtype
 
@@ -41,15 +42,19 @@ cdef double LOG2 = 0.6931471805599453
 cdef int EXACT_BITS = 52
 
 
-cdef class SplitSearch(Columns):
+cdef class SplitSearch:
     """Finds the best split of a node among the features that are chosen for it.
 
     A feature of sparse samples is searched in its stored cells alone, if the criterion allows it:
     the rows of zeros count by what the others leave of the sums of the node.
     """
 
-    def __init__(self, field, rules):
-        super().__init__(field, rules)
+    def __init__(self, field, rules, columns, medians):
+        self.columns, self.medians = columns, medians
+        self.y, self.codes, self.weight = field.y, field.codes, field.weight
+        self.first_channel, self.criterion = field.first_channel, rules.criterion
+        self.n_outputs, self.n_channels = field.n_outputs, field.n_channels
+        self.classify, self.weighted = field.codes.shape[0] > 0, field.weight.shape[0] > 0
         self.x_log_x = field.x_log_x
         # Classes by number, or by integer weights: squares and logarithms of them are at hand.
         self.counted = field.counted and self.n_outputs == 1
@@ -65,7 +70,7 @@ cdef class SplitSearch(Columns):
             and self.n_outputs == 1
             and (not self.classify or self.n_channels == 2)
         )
-        cdef Py_ssize_t n = self.rows.shape[0]
+        cdef Py_ssize_t n = self.columns.rows.shape[0]
         self.amount = np.empty(n * self.n_outputs)
         self.channel = np.empty(0 if self.simple else n * self.n_outputs, dtype=np.int32)
         self.mass = np.empty(n if self.weighted else 0)
@@ -86,7 +91,7 @@ cdef class SplitSearch(Columns):
     cdef void prepare(self, const Node* node) noexcept nogil:
         """Write the amounts and masses of the rows, as integers in a unit that keeps sums exact."""
         cdef Py_ssize_t i, m = node.stop - node.start
-        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const int32_t* rows = &self.columns.rows[node.start]
         self.total_mass = <double> m
         if self.weighted:
             self._prepare_masses(rows, m, node.weight)
@@ -162,7 +167,7 @@ cdef class SplitSearch(Columns):
                 if not self.simple:
                     self.channel[place] = <int32_t> output
 
-    cdef void search(
+    cdef void find(
         self, const Node* node, Py_ssize_t n_chosen, int64_t number
     ) noexcept nogil:
         """Find the best split by the first ``n_chosen`` of the chosen features."""
@@ -171,8 +176,8 @@ cdef class SplitSearch(Columns):
         self.best.feature, self.best.gain, self.best.node = -1, -1.0, number
         self.n_best_rivals = 0
         for i in range(n_chosen):
-            feature = self.chosen[i]
-            if self.is_constant(node, feature):
+            feature = self.columns.chosen[i]
+            if self.columns.is_constant(node, feature):
                 continue
             found.feature, found.gain, found.node = -1, -1.0, number
             found.missing_left, found.subset, found.middle = 0, -1, 0.0
@@ -222,14 +227,14 @@ cdef class SplitSearch(Columns):
         cdef double missing_mass = 0, all_mass = self.total_mass
         memset(&self.missing_sum[0], 0, self.n_channels * sizeof(double))
         memcpy(&self.right[0], &self.total[0], self.n_channels * sizeof(double))
-        if self.sparse and self._is_plain(feature):
-            self.gather(node, feature)
+        if self.columns.sparse and self._is_plain(feature):
+            self.columns.gather(node, feature)
             if self.random_thresholds:
                 self._random_split_of_stored(node, feature, found)
             else:
                 self._best_threshold_of_stored(node, feature, found)
             return
-        cells = self.column(node, feature)
+        cells = self.columns.column(node, feature)
         n_missing = self.n_missing(cells, m)
         n = m - n_missing
         if n == 0:
@@ -243,7 +248,7 @@ cdef class SplitSearch(Columns):
                 self.missing_sum[c] = 0
             all_mass -= missing_mass
             missing_mass, n_missing = 0, 0
-        if self.n_categories[feature] > 0:
+        if self.columns.n_categories[feature] > 0:
             self._best_subset(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
         elif self.random_thresholds:
             self._random_split(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
@@ -318,8 +323,8 @@ cdef class SplitSearch(Columns):
             found.threshold = INFINITY
             return
         found.threshold = between(
-            self.value_of(node, feature, cells[found.n_first - 1]),
-            self.value_of(node, feature, cells[found.n_first]),
+            self.columns.value_of(node, feature, cells[found.n_first - 1]),
+            self.columns.value_of(node, feature, cells[found.n_first]),
         )
 
     cdef void _best_threshold_of_stored(
@@ -329,15 +334,15 @@ cdef class SplitSearch(Columns):
 
         It is the one that a scan of all rows finds.
         """
-        cdef Py_ssize_t m = node.stop - node.start, n_below = self.n_below, n_above = self.n_above
+        cdef Py_ssize_t m = node.stop - node.start, n_below = self.columns.n_below, n_above = self.columns.n_above
         cdef Py_ssize_t n_left = m - n_above
-        cdef const uint64_t* above = &self.gathered[n_below + 1]
+        cdef const uint64_t* above = &self.columns.gathered[n_below + 1]
         cdef double mass, score
         cdef Found best, other
         best.score, best.where = self._least_score(feature), -1
         if n_below:
             best = self._scan(
-                node, feature, &self.gathered[0], n_below + (n_below < m), NULL, 0, 0.0,
+                node, feature, &self.columns.gathered[0], n_below + (n_below < m), NULL, 0, 0.0,
                 self.total_mass, m,
             )
         if n_above:
@@ -361,8 +366,8 @@ cdef class SplitSearch(Columns):
         )
         if self._matters(found):
             found.threshold = between(
-                self.value_of(node, feature, self.stored_cell(node, best.where)),
-                self.value_of(node, feature, self.stored_cell(node, best.where + 1)),
+                self.columns.value_of(node, feature, self.columns.stored_cell(node, best.where)),
+                self.columns.value_of(node, feature, self.columns.stored_cell(node, best.where + 1)),
             )
 
     cdef double _sums_without(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil:
@@ -562,7 +567,7 @@ cdef class SplitSearch(Columns):
         """Look at one threshold, uniform between the least and the largest value of the node."""
         cdef uint64_t draw = self._draw_of(node, feature)
         cdef double threshold = threshold_between(
-            self.value_of(node, feature, cells[0]), self.value_of(node, feature, cells[n - 1]),
+            self.columns.value_of(node, feature, cells[0]), self.columns.value_of(node, feature, cells[n - 1]),
             uniform(draw),
         )
         cdef double mass, gain, split_middle = 0
@@ -589,22 +594,22 @@ cdef class SplitSearch(Columns):
         self, const Node* node, Py_ssize_t feature, Split* found
     ) noexcept nogil:
         """Look at the same threshold where only some of the values are stored."""
-        cdef Py_ssize_t m = node.stop - node.start, here, n_above = self.n_above
-        cdef const uint64_t* above = &self.gathered[self.n_below + 1]
+        cdef Py_ssize_t m = node.stop - node.start, here, n_above = self.columns.n_above
+        cdef const uint64_t* above = &self.columns.gathered[self.columns.n_below + 1]
         cdef double mass, threshold = threshold_between(
-            self.value_of(node, feature, self.stored_cell(node, 0)),
-            self.value_of(node, feature, self.stored_cell(node, m - 1)),
+            self.columns.value_of(node, feature, self.columns.stored_cell(node, 0)),
+            self.columns.value_of(node, feature, self.columns.stored_cell(node, m - 1)),
             uniform(self._draw_of(node, feature)),
         )
         if threshold < 0:
-            here = self._count_up_to(node, feature, &self.gathered[0], self.n_below, threshold)
+            here = self._count_up_to(node, feature, &self.columns.gathered[0], self.columns.n_below, threshold)
         else:
             here = m - n_above + self._count_up_to(node, feature, above, n_above, threshold)
         if here < self.min_leaf or m - here < self.min_leaf:
             return
         if threshold < 0:
             memset(&self.left[0], 0, self.n_channels * sizeof(double))
-            mass = self._sum(&self.gathered[0], here, &self.left[0])
+            mass = self._sum(&self.columns.gathered[0], here, &self.left[0])
         else:
             mass = self._sums_without(above + n_above - (m - here), m - here)
             memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
@@ -622,7 +627,7 @@ cdef class SplitSearch(Columns):
         cdef Py_ssize_t here = 0, end = n, middle
         while here < end:
             middle = (here + end) // 2
-            if self.value_of(node, feature, cells[middle]) <= threshold:
+            if self.columns.value_of(node, feature, cells[middle]) <= threshold:
                 here = middle + 1
             else:
                 end = middle
