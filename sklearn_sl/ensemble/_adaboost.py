@@ -158,11 +158,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier`
         with one split.
 
-    n_estimators : int, default=50
-        The largest number of rounds.
-
-    learning_rate : float, default=1.0
-        A factor of the base estimators' weights. Smaller ones need more rounds.
+    {rounds}
 
     random_state : int, RandomState instance or None, default=None
         For base estimators that are random, and for the samples that are set aside for validation.
@@ -176,18 +172,12 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     validation_fraction : float, default=0.1
         The share of the samples that are set aside, by class.
 
-    n_iter_no_change : int, default=10
-        How many rounds without progress end the fit.
-
-    tol : float, default=0.0
-        By how much the error must decrease to be progress.
+    {patience}
 
     retries : int, default=0
         How many base estimators in a row may be no better than chance, before the fit ends.
 
-    warm_start : bool, default=False
-        Whether to reuse the base estimators of the previous fit and add more: the result is that of
-        a single fit of as many rounds on the same samples.
+    {boosting_warm_start}
 
     n_jobs : int, default=None
         The threads that share the features among them, for base estimators of this package. None is
@@ -223,8 +213,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         For each training sample the share of the votes for its class minus that for the best other
         class; NaN for samples of weight zero, or set aside.
 
-    validation_errors_ : ndarray of shape (n_rounds,) or None
-        The errors on the samples that were set aside, also of rounds that were dropped.
+    {validation_errors}
 
     stop_reason_ : str
         "n_estimators", "perfect", "weak" (no better than chance), "validation", "bound" or
@@ -235,8 +224,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     n_classes_ : int
         Their number.
 
-    feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the base estimators' features, if they have any.
+    {boosted_importances}
 
     {boosted_features_in}
 

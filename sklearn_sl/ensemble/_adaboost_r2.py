@@ -57,11 +57,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         of depth three.
 
-    n_estimators : int, default=50
-        The largest number of rounds.
-
-    learning_rate : float, default=1.0
-        A factor of the base estimators' weights. Smaller ones need more rounds.
+    {rounds}
 
     loss : {"linear", "square", "exponential"}, default="linear"
         The loss of a residual.
@@ -79,18 +75,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     validation_fraction : float, default=0.1
         The share of the samples that are set aside.
 
-    n_iter_no_change : int, default=10
-        How many rounds without progress end the fit.
-
-    tol : float, default=0.0
-        By how much the error must decrease to be progress.
+    {patience}
 
     retries : int, default=0
         How many base estimators in a row may have ``eps_t >= 1/2``, before the fit ends.
 
-    warm_start : bool, default=False
-        Whether to reuse the base estimators of the previous fit and add more: the result is that of
-        a single fit of as many rounds on the same samples.
+    {boosting_warm_start}
 
     n_jobs : int, default=None
         The threads that grow a tree of this package. None is one unless in a
@@ -110,14 +100,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     estimator_errors_ : ndarray of shape (n_rounds,)
         Their weighted mean losses ``eps_t``.
 
-    validation_errors_ : ndarray of shape (n_rounds,) or None
-        The errors on the samples that were set aside, also of rounds that were dropped.
+    {validation_errors}
 
     stop_reason_ : str
         "n_estimators", "perfect", "weak", "validation" or "callback".
 
-    feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the base estimators' features, if they have any.
+    {boosted_importances}
 
     {boosted_features_in}
 

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
@@ -163,6 +164,10 @@ class AveragingMixin:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if sp.issparse(y):
+            raise ValueError(
+                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
             )
         check_consistent_length(X, y)
         if sample_weight is None:

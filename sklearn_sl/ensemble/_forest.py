@@ -192,11 +192,7 @@ class RandomForestClassifier(
 ):
     """Random forest: the mean of classification trees on random rows and features.
 
-    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
-    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
-    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
-    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
-    features the correlation.
+    {forest_idea}
 
     {independent_draws}
 
@@ -222,15 +218,7 @@ class RandomForestClassifier(
 
     {max_depth}
 
-    min_samples_split : int or float, default=2
-        The number of rows, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of rows, or the share of all, that every leaf must have. Rows count once,
-        however often they were drawn.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all rows that every leaf must have.
+    {least_samples}
 
     max_features : int, float or {"sqrt", "log2"}, default="sqrt"
         How many features a node looks at, drawn at random; a float is a share, None all of them.
@@ -241,9 +229,7 @@ class RandomForestClassifier(
 
     {min_impurity_decrease}
 
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every tree gets all rows, with their weights.
+    {bootstrap_of_trees}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its trees did not draw. A callable
@@ -251,32 +237,18 @@ class RandomForestClassifier(
         "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no tree are
         left out, with a warning.
 
-    n_jobs : int, default=None
-        The number of threads of a fit and of a prediction; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws of rows and features.
+    {forest_jobs}
 
     {verbose}
 
-    warm_start : bool, default=False
-        Add trees to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
+    {forest_warm_start}
 
     class_weight : dict, list of dict, "balanced" or "balanced_subsample", default=None
         Weights of the classes; "balanced" gives all classes the same total in the training set,
         "balanced_subsample" in what each tree has drawn. For several outputs a list, one entry for
         each.
 
-    ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
-        pruning.
-
-    max_samples : int or float, default=None
-        The number of draws of a tree, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
+    {price_and_draws_of_trees}
 
     {monotonic_cst}
 
@@ -294,8 +266,7 @@ class RandomForestClassifier(
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeClassifier`
         The fitted trees, whose classes are indices into ``classes_``.
 
-    estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; computed at each call.
+    {drawn_by_trees}
 
     classes_ : ndarray of shape (n_classes,) or list of n_outputs such arrays
         The classes.
@@ -305,9 +276,7 @@ class RandomForestClassifier(
 
     {n_outputs}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one. It favours
-        features with many values; see :meth:`oob_permutation_importance`.
+    {impurity_importances}
 
     {oob_score}
 
@@ -352,6 +321,15 @@ class RandomForestClassifier(
     >>> importance = model.oob_permutation_importance(X, y, random_state=0).importances_mean
     >>> importance.argmax() in (20, 22, 23, 27)  # size and shape of the worst cells
     True
+
+    Documents are sparse samples:
+
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts = ["cheap watches", "a cheap loan", "lunch at noon", "the minutes of noon"] * 5
+    >>> reader = make_pipeline(CountVectorizer(), RandomForestClassifier(random_state=0))
+    >>> reader.fit(texts, ["spam", "spam", "mail", "mail"] * 5).predict(["a loan of watches"])
+    array(['spam'], dtype='<U4')
     """
 
     estimator_: Any
@@ -445,20 +423,12 @@ class RandomForestClassifier(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a tree only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
         Returns
         -------
         {fitted}
         """
-        if sp.issparse(y):
-            raise ValueError(
-                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
-            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def _factors(self, y, weight):
@@ -544,11 +514,7 @@ class RandomForestRegressor(
 ):
     """Random forest: the mean of regression trees on random rows and features.
 
-    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
-    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
-    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
-    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
-    features the correlation.
+    {forest_idea}
 
     {independent_draws}
 
@@ -575,15 +541,7 @@ class RandomForestRegressor(
 
     {max_depth}
 
-    min_samples_split : int or float, default=2
-        The number of rows, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of rows, or the share of all, that every leaf must have. Rows count once,
-        however often they were drawn.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all rows that every leaf must have.
+    {least_samples}
 
     max_features : int, float or {"sqrt", "log2"}, default=1.0
         How many features a node looks at, drawn at random; a float is a share, None all of them.
@@ -594,9 +552,7 @@ class RandomForestRegressor(
 
     {min_impurity_decrease}
 
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every tree gets all rows, with their weights.
+    {bootstrap_of_trees}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its trees did not draw. A callable
@@ -604,27 +560,13 @@ class RandomForestRegressor(
         "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
         bag for no tree are left out, with a warning.
 
-    n_jobs : int, default=None
-        The number of threads of a fit and of a prediction; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws of rows and features.
+    {forest_jobs}
 
     {verbose}
 
-    warm_start : bool, default=False
-        Add trees to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
+    {forest_warm_start}
 
-    ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
-        pruning.
-
-    max_samples : int or float, default=None
-        The number of draws of a tree, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
+    {price_and_draws_of_trees}
 
     {monotonic_cst}
 
@@ -638,14 +580,11 @@ class RandomForestRegressor(
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         The fitted trees.
 
-    estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; computed at each call.
+    {drawn_by_trees}
 
     {n_outputs}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one. It favours
-        features with many values; see :meth:`oob_permutation_importance`.
+    {impurity_importances}
 
     {oob_score}
 
@@ -768,20 +707,12 @@ class RandomForestRegressor(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a tree only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
         Returns
         -------
         {fitted}
         """
-        if sp.issparse(y):
-            raise ValueError(
-                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
-            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def predict(self, X: MatrixLike) -> Any:

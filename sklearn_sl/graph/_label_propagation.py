@@ -265,18 +265,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
-        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
-        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
-        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
-        be negative.
-
-    gamma : float, default=20
-        The parameter of "rbf".
-
-    n_neighbors : int, default=7
-        The parameter of "knn".
+    {affinities}
 
     max_iter : int, default=1000
         The most steps of the iterative solver of large systems, beyond the number of edges between
@@ -291,20 +280,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
     Attributes
     ----------
-    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training samples.
-
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of the label of each training sample.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The most probable label of each training sample.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
+    {propagated}
 
     component_without_label_ : ndarray of shape (n_samples,)
         Whether a training sample is tied to no label; such samples get ``prior_``.
@@ -412,18 +388,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
-        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
-        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
-        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
-        be negative.
-
-    gamma : float, default=20
-        The parameter of "rbf".
-
-    n_neighbors : int, default=7
-        The parameter of "knn".
+    {affinities}
 
     alpha : float, default=0.2
         The weight of the neighbours, between 0 (each sample keeps its label) and 1 (labels do not
@@ -442,20 +407,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
 
     Attributes
     ----------
-    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training samples.
-
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of the label of each training sample.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The most probable label of each training sample.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
+    {propagated}
 
     component_without_label_ : ndarray of shape (n_samples,)
         Whether a training sample is tied to no label, or by so many edges that its row of ``F``

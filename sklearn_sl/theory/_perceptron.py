@@ -1,4 +1,4 @@
-"""What linear online learners promise: mistakes by margins and hinge losses."""
+"""Mistake bounds of linear online learners, by margins and hinge losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def perceptron_bound(
     radius: ArrayLike, norm: ArrayLike, hinge_loss: ArrayLike = 0.0
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the perceptron.
+    """Return an upper bound on the number of mistakes of the perceptron.
 
     On each mistake the perceptron adds ``y_t x_t`` to its weights, with ``||x_t|| <= R`` on the
     mistakes. For every vector ``u``, with the hinge loss ``D = sum_t max(0, 1 - y_t u.x_t)`` on

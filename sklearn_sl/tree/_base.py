@@ -252,7 +252,7 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Training samples.
 
         {targets_y}

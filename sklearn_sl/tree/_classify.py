@@ -221,6 +221,10 @@ class DecisionTreeClassifier(
     >>> small = model.prune(n_leaves=3)  # a new tree; nothing is grown again
     >>> small.get_n_leaves(), round(small.score(X, y), 2)
     (3, 0.96)
+    >>> from scipy.sparse import csr_array  # what is not stored is zero
+    >>> sparse = DecisionTreeClassifier().fit(csr_array(X), y)
+    >>> bool((sparse.tree_.threshold == model.tree_.threshold).all())  # the same tree
+    True
     """
 
     classes_: np.ndarray

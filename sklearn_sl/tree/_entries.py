@@ -132,19 +132,25 @@ def as_numbers(X):
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
-def dense_blocks(X, rows):
+def dense_blocks(X, rows, columns=None):
     """Yield slices of rows, and these rows as a matrix that is good until the next one.
 
-    Dense samples are one block. Sparse ones are written to as many dense rows as fit in the cache.
+    Dense samples are one block. Sparse ones are written to as many dense rows as fit in the cache,
+    or some of their columns are.
     """
-    start, stop, _ = rows.indices(X.shape[0])
     if not sp.issparse(X):
         yield rows, X[rows]
         return
-    height = max(1, ROOM // (LANES * X.shape[1])) * LANES
-    block = np.zeros((min(height, stop - start), X.shape[1]))
+    start, stop, _ = rows.indices(X.shape[0])
+    place = np.arange(X.shape[1], dtype=np.int32)
+    if columns is not None:
+        place[:] = -1
+        place[columns] = np.arange(len(columns))
+    width = X.shape[1] if columns is None else max(len(columns), 1)
+    height = max(1, ROOM // (LANES * width)) * LANES
+    block = np.zeros((min(height, stop - start), width))
     for begin in range(start, stop, height):
         some = block[: min(height, stop - begin)]
-        _descend.add_entries(X.indptr, X.indices, X.data, begin, some)
+        _descend.add_entries(X.indptr, X.indices, X.data, begin, place, some)
         yield slice(begin, begin + len(some)), some
-        _descend.clear_entries(X.indptr, X.indices, begin, some)
+        _descend.clear_entries(X.indptr, X.indices, begin, place, some)

@@ -9,7 +9,7 @@ PARAGRAPHS = {
         those that have the dtype "category" in a data frame.
     """,
     "X": """
-    X : {array-like, dataframe} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     """,
     "categories_learned": """
@@ -21,7 +21,8 @@ PARAGRAPHS = {
     """,
     "check_input": """
     check_input : bool, default=True
-        False skips the validation of samples that are a float64 matrix in C order.
+        False skips the validation of samples that are a float64 matrix in C order, or a sparse one
+        in CSR format.
     """,
     "features_in": """
     n_features_in_ : int
@@ -107,8 +108,8 @@ PARAGRAPHS = {
         Targets.
     """,
     "training_X": """
-    X : {array-like, dataframe} of shape (n_samples, n_features)
-        Training samples; NaN is a missing value.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Training samples; NaN is a missing value, which only dense ones may have.
     """,
     "tree_attributes": """
     tree_ : Tree

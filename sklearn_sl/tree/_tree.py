@@ -286,17 +286,27 @@ class Tree(CheckedState):
         n = X.shape[0]
         leaf = np.empty(n, dtype=np.int32)
 
+        nodes, used = self._nodes, None
+        if sp.issparse(X) and self._simple:
+            nodes, used = self._nodes_of_used_features()
+
         def send(rows, over):
-            for some, dense in dense_blocks(X, rows):
+            for some, dense in dense_blocks(X, rows, used):
                 if self._simple:
-                    _descend.apply(dense, self._nodes, leaf[some])
+                    _descend.apply(dense, nodes, leaf[some])
                 else:
-                    _descend.apply_unknown(dense, self._nodes, self._unknowns, leaf[some])
+                    _descend.apply_unknown(dense, nodes, self._unknowns, leaf[some])
 
         blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
         for _ in in_order(send, blocks, min(n_threads, len(blocks))):
             pass
         return leaf
+
+    def _nodes_of_used_features(self):
+        """Return the nodes with the features that they use numbered anew, and these features."""
+        nodes, split = self._nodes.copy(), self.children_left != LEAF
+        used, nodes["feature"][split] = np.unique(self.feature[split], return_inverse=True)
+        return nodes, used
 
     def _check_width(self, X):
         if X.shape[1] != self.n_features:
