@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,20 @@ TILE_SIDE = 512
 SMALLEST = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
 # Whether no number of a tile may depend on the others; see ``pair_values``.
 APART = ContextVar("APART", default=False)
+
+
+class RowForm(NamedTuple):
+    """A kernel as a map of products or distances of ``points``, for compiled code to evaluate.
+
+    "PRODUCTS" is ``x't``, "GAUSSIAN" is ``exp(-||x - t||**2)``, and "POWERS" is ``(gamma x't +
+    coef0)**degree``.
+    """
+
+    map: str
+    points: np.ndarray
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
 
 
 class Kernel(gp.Kernel):
@@ -157,6 +171,10 @@ class Kernel(gp.Kernel):
 
     def _inputs(self, X):
         return check_vectors(X, self)
+
+    def _row_form(self, X):
+        """Return the :class:`RowForm` of the kernel on validated samples; None if it has none."""
+        return None
 
     def _gradient(self, X, K):
         if self.n_dims:

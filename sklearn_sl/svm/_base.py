@@ -14,6 +14,7 @@ from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
+from sklearn_sl.svm._samples import solver_samples
 
 document = inserter(
     **PARAGRAPHS,
@@ -90,9 +91,19 @@ class SupportVectorMixin(KernelMachineMixin):
             "shrinking": self.shrinking,
         }
 
-    def _keep_solutions(self, X, kernel, used, dual, solutions):
-        """Set expansion and certificates, and warn of what is not solved; return the support."""
-        support = self._keep_expansion(X, kernel, used, dual)
+    def _samples(self, X, target, cost, own_weight):
+        """Return the samples as the solver sees them, and those that the kernel depends on."""
+        apart = self._precomputed or not hasattr(X, "shape") or len(X.shape) != 2
+        samples = solver_samples(X, target, cost, own_weight, apart=apart)
+        # A class of weight zero is not there for the solver, but for the scale of the kernel.
+        n_seen = len(cost) if own_weight is None else np.count_nonzero(own_weight)
+        if len(samples.order) < n_seen:
+            return samples, (X, own_weight)
+        return samples, (samples.X, samples.own_weight)
+
+    def _keep_solutions(self, X, kernel, rows, dual, solutions):
+        """Set expansion and certificates, and warn of what is not solved."""
+        self._keep_expansion(X, kernel, rows, dual)
         vars(self).update(solutions.certificates())
         self.converged_ = bool(solutions.converged.all())
         self.fit_status_ = 0 if self.converged_ else 1
@@ -104,21 +115,17 @@ class SupportVectorMixin(KernelMachineMixin):
                 "(StandardScaler), reduce C, or increase max_iter.",
                 ConvergenceWarning,
             )
-        return support
 
-    def _keep_expansion(self, X, kernel, used, dual, *, dense=False):
-        """Set what the expansion consists of; return the support vectors among those ``used``.
+    def _keep_expansion(self, X, kernel, rows, dual, *, dense=False):
+        """Set what the expansion consists of: rows, the support vectors, and their coefficients.
 
         Coefficients are CSR for samples in CSR, as in scikit-learn, unless they are to be dense.
         """
-        support = np.flatnonzero(dual.any(axis=0))
-        rows, dual = used[support], dual[:, support]
         self.shape_fit_ = X.shape
         self.kernel_ = kernel
         self.support_ = rows.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0), dtype=X.dtype) if kernel is None else X[rows]
         self.dual_coef_ = sp.csr_matrix(dual) if sp.issparse(X) and not dense else dual
-        return support
 
     def _kernel_times(self, X, part, coef):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""

@@ -7,22 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
-from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
-from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
-from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
+from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margins
 from sklearn_sl.svm._loo import classifier_loo_error
-from sklearn_sl.svm._many import Batch, solve_many, until
-from sklearn_sl.svm._problem import Solutions, margin_problem
-from sklearn_sl.svm._solver import is_polished, solve
+from sklearn_sl.svm._many import Batch, solve_many
+from sklearn_sl.svm._problem import margin_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,65 +44,38 @@ CLASSIFIER_PARAMETERS = {
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
-    def _class_order(self, y, cost):
-        """Return the rows of positive weight, class by class, and their classes as numbers."""
-        rows = np.flatnonzero(cost > 0)
-        codes = np.searchsorted(self.classes_, y[rows])
-        order = np.argsort(codes, kind="stable")
-        return rows[order], codes[order]
-
-    def _solve_pairs(self, gram, codes, cost, pairs, watch):
-        """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"watch": watch}
-        rows = np.concatenate([rows for _, _, rows in pairs])
-        lengths = [len(rows) for _, _, rows in pairs]
-        firsts = np.repeat([first for first, _, _ in pairs], lengths)
-        whole = margin_problem(
-            np.where(codes[rows] == firsts, 1.0, -1.0),
-            cost[rows],
+    def _solve_pairs(self, samples, kernel, C, watch):
+        """Return the machines of all pairs of classes, the first of them positive, solved."""
+        gram, cost, n_classes = samples.gram(kernel), C * samples.cost, len(self.classes_)
+        starts = np.append(0, np.cumsum(np.bincount(samples.target, minlength=n_classes)))
+        batch = Batch(np.arange(gram.n), starts, np.array([*combinations(range(n_classes), 2)]))
+        batch.whole = margin_problem(
+            np.where(samples.target[batch.rows] == batch.each(batch.pairs[:, 0]), 1.0, -1.0),
+            cost[batch.rows],
             squared=self.loss == "squared_hinge",
             intercept=self.fit_intercept,
         )
-        solve_one = solve_hard_margin if np.isinf(cost).any() else solve
-        if len(pairs) == 1:
-            return Solutions.of([solve_one(whole, gram, **options)])
-        options["polish"] = is_polished(gram.n, self.tol)
-        batch = Batch(whole, rows, lengths)
-        values = self._shared_matrix(gram)
-        if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
-            return solve_many(batch, gram, values, n_jobs=self.n_jobs, **options)
-        tasks = [
-            (batch.problem(k), SubGram(gram, rows, values)) for k, (_, _, rows) in enumerate(pairs)
-        ]
-        n_threads = effective_n_jobs(self.n_jobs)
+        options = self._solver_options | {"watch": watch, "n_jobs": self.n_jobs}
+        if not np.isinf(C):
+            return batch, solve_many(batch, gram, **options)
+        try:
+            return batch, solve_hard_margins(batch, gram, **options)
+        except NotSeparableError as error:
+            raise error.among(samples.kept, samples.n_given) from None
 
-        def solve_pair(task, over):
-            try:
-                return solve_one(*task, **until(over, options))
-            except NotSeparableError as error:
-                raise error.among(task[1].rows, gram.n) from None
-
-        return Solutions.of(list(in_order(solve_pair, tasks, n_threads)))
-
-    def _shared_matrix(self, gram):
-        """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
-        for dtype in (np.dtype(np.float64), np.dtype(np.float32)):
-            if dtype.itemsize * gram.n**2 <= 0.8e6 * self.cache_size:
-                return whole_matrix(gram, dtype)
-        return None
-
-    def _expand(self, X, kernel, used, codes, pairs, solutions):
+    def _expand(self, X, kernel, samples, batch, solutions):
         """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
-        n_classes = len(self.classes_)
-        dual = np.zeros((n_classes - 1, len(used)))
-        firsts, seconds, rows = zip(*pairs)
-        lengths = [len(some) for some in rows]
-        firsts, seconds = np.repeat(firsts, lengths), np.repeat(seconds, lengths)
-        rows = np.concatenate(rows)
-        dual[np.where(codes[rows] == firsts, seconds - 1, firsts), rows] = solutions.b
+        n_classes, starts, stop = len(self.classes_), batch.group_starts, 0
+        dual = np.zeros((n_classes - 1, len(samples.target)))
+        for i, j in batch.pairs.tolist():
+            for own, row in ((i, j - 1), (j, i)):
+                start, stop = stop, stop + starts[own + 1] - starts[own]
+                dual[row, starts[own] : starts[own + 1]] = solutions.b[start:stop]
         sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
-        support = self._keep_solutions(X, kernel, used, sign * dual, solutions)
-        self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
+        squared = self.loss == "squared_hinge"
+        rows, codes, dual = samples.in_user_order(sign * dual, squared=squared)
+        self._keep_solutions(X, kernel, rows, dual, solutions)
+        self.n_support_ = np.bincount(codes, minlength=n_classes).astype(np.int32)
         self.intercept_ *= sign
 
     def _check_state(self):
@@ -452,17 +421,12 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         """
         self._refuse_probability()
         X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
-        used, codes = self._class_order(y, cost)
-        kernel = self._kernel_object(X, own_weight)
-        gram = gram_of(kernel, X, used)
-        pairs = pairs_of(codes, len(self.classes_))
-        try:
-            watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
-            with watched(self, **watching) as watch:
-                solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
-        except NotSeparableError as error:
-            raise error.among(used, X.shape[0]) from None
-        self._expand(X, kernel, used, codes, pairs, solutions)
+        samples, seen = self._samples(X, np.searchsorted(self.classes_, y), cost, own_weight)
+        kernel = self._kernel_object(*seen)
+        watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+        with watched(self, **watching) as watch:
+            solved = self._solve_pairs(samples, kernel, self.C, watch)
+        self._expand(X, kernel, samples, *solved)
         return self
 
     def loo_error(
@@ -541,15 +505,6 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
                 "predict: use sklearn.calibration.CalibratedClassifierCV(SVC(), "
                 "ensemble=False)."
             )
-
-
-def pairs_of(codes, n_classes):
-    """Return ``(first, second, rows)`` for each pair of classes; the samples come by class."""
-    stops = np.cumsum(np.bincount(codes, minlength=n_classes))
-    groups = [np.arange(start, stop) for start, stop in zip(np.r_[0, stops], stops)]
-    return [
-        (i, j, np.concatenate([groups[i], groups[j]])) for i, j in combinations(range(n_classes), 2)
-    ]
 
 
 def pairwise_votes(values, n_classes):

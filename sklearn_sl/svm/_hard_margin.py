@@ -6,7 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from sklearn_sl._threads import in_order
+from sklearn_sl.svm._gram import SubGram
+from sklearn_sl.svm._many import until
+from sklearn_sl.svm._problem import Solutions
 from sklearn_sl.svm._solver import solve
 
 # Bounds tried, in units of the inverse of the largest kernel value.
@@ -84,6 +89,20 @@ def solve_hard_margin(problem, gram, **options):
         if not solution.converged:
             return solution
     raise NotSeparableError(distance, solution.b / total)
+
+
+def solve_hard_margins(batch, gram, *, n_jobs=None, **options):
+    """Return the solutions of a batch of such problems, or raise if one of them has none."""
+
+    def solve_one(k, over):
+        rows = batch.rows[batch.segment(k)]
+        try:
+            part = SubGram(gram, rows)
+            return solve_hard_margin(batch.problem(k), part, **until(over, options))
+        except NotSeparableError as error:
+            raise error.among(rows, gram.n) from None
+
+    return Solutions.of(list(in_order(solve_one, range(len(batch)), effective_n_jobs(n_jobs))))
 
 
 def solve_hard_tube(problem, gram, **options):
