@@ -63,7 +63,7 @@ class ClassificationMixin(SupportVectorMixin):
         except NotSeparableError as error:
             raise error.among(samples.kept, samples.n_given) from None
 
-    def _expand(self, X, kernel, samples, batch, solutions):
+    def _expand(self, X, kernel, C, samples, batch, solutions):
         """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
         n_classes, starts, stop = len(self.classes_), batch.group_starts, 0
         dual = np.zeros((n_classes - 1, len(samples.target)))
@@ -73,7 +73,7 @@ class ClassificationMixin(SupportVectorMixin):
                 dual[row, starts[own] : starts[own + 1]] = solutions.b[start:stop]
         sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
         squared = self.loss == "squared_hinge"
-        rows, codes, dual = samples.in_user_order(sign * dual, squared=squared)
+        rows, codes, dual = samples.in_user_order(sign * dual, C, squared=squared)
         self._keep_solutions(X, kernel, rows, dual, solutions)
         self.n_support_ = np.bincount(codes, minlength=n_classes).astype(np.int32)
         self.intercept_ *= sign
@@ -426,7 +426,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
         with watched(self, **watching) as watch:
             solved = self._solve_pairs(samples, kernel, self.C, watch)
-        self._expand(X, kernel, samples, *solved)
+        self._expand(X, kernel, self.C, samples, *solved)
         return self
 
     def loo_error(

@@ -300,7 +300,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
                 self, data, kernel_candidates(self, *seen), progress
             )
             solved = self._solve_pairs(samples, kernel, C, go_on)
-        self._expand(X, kernel, samples, *solved)
+        self._expand(X, kernel, C, samples, *solved)
         return self
 
     def _weight_of(self, data, trained):
@@ -591,7 +591,7 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
                 self, data, kernel_candidates(self, *seen), progress
             )
             solution = self._solve_tube(samples, kernel, C, go_on)
-        self._expand(X, kernel, samples, solution)
+        self._expand(X, kernel, C, samples, solution)
         return self
 
     def _weight_of(self, data, trained):

@@ -15,9 +15,8 @@ from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, Search
 
 # Kernel values of all problems together above which a second thread gains more than it costs.
 WORTH_A_THREAD = 10_000_000
-# Features up to which a row at a time is as fast as a product of matrices, and samples up to which
-# a matrix is not worth a thought.
-FEW_FEATURES, SMALL = 100, 512
+# Samples up to which a matrix is not worth a thought.
+SMALL = 512
 NOBODY = np.empty(0, dtype=np.intp)
 
 
@@ -227,8 +226,7 @@ def source_of(batch, gram, cache_bytes):
     K = getattr(gram, "K", None)
     if K is None and room >= shared:
         form = gram.row_form()
-        many_features = form is not None and form.points.shape[1] > FEW_FEATURES
-        if form is not None and not (many_features and n * n <= room):
+        if form is not None:
             kind = getattr(_smo.Source, form.map)
             points = form.points[batch.members]
             return Source(kind, points, NOBODY, form.gamma, form.coef0, form.degree)

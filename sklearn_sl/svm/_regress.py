@@ -57,10 +57,10 @@ class RegressionMixin(SupportVectorMixin):
         every = np.arange(gram.n)
         return solve_many(Batch(every, np.array([0, gram.n]), ALONE, problem), gram, **options)
 
-    def _expand(self, X, kernel, samples, solutions):
+    def _expand(self, X, kernel, C, samples, solutions):
         """Set the attributes of the machine."""
         squared = self.loss == "squared_epsilon_insensitive"
-        rows, _, dual = samples.in_user_order(solutions.b[None], squared=squared)
+        rows, _, dual = samples.in_user_order(solutions.b[None], C, squared=squared)
         self._keep_solutions(X, kernel, rows, dual, solutions)
         self.n_support_ = np.array([len(rows)], dtype=np.int32)
         for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
@@ -286,7 +286,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
         with watched(self, **watching) as watch:
             solutions = self._solve_tube(samples, kernel, self.C, watch)
-        self._expand(X, kernel, samples, solutions)
+        self._expand(X, kernel, self.C, samples, solutions)
         return self
 
     def loo_error(

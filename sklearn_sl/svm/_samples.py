@@ -60,7 +60,7 @@ class Samples:
         """Return the Gram matrix of the kinds."""
         return gram_of(kernel, self.X, self.order) if self.apart else KernelGram(kernel, self.X)
 
-    def in_user_order(self, dual, *, squared=False):
+    def in_user_order(self, dual, C, *, squared):
         """Return the support vectors by class and row, their targets and columns of a dual matrix.
 
         Of equal samples the first ones get as much as their costs allow; with a squared loss, each
@@ -70,20 +70,23 @@ class Samples:
         if self.first is not None:
             sizes = np.diff(np.append(self.first, len(self.order)))
             kind = np.repeat(np.arange(len(sizes)), sizes)
-            dual, target = self._shared_out(dual[:, kind], kind, squared), target[kind]
+            dual, target = self._shared_out(dual[:, kind], kind, C, squared), target[kind]
         support = np.flatnonzero(dual.any(axis=0))
         rows = self.order[support]
         by_row = np.lexsort((rows, target[support])) if target.dtype.kind == "i" else rows.argsort()
         support = support[by_row]
         return rows[by_row], target[support], dual[:, support]
 
-    def _shared_out(self, dual, kind, squared):
+    def _shared_out(self, dual, kind, C, squared):
         """Share the coefficient of a kind, given for each of its samples, out among them."""
         if squared:
             return dual * (self.costs / self.cost[kind])
-        before = np.cumsum(self.costs) - self.costs
+        if np.isinf(C):
+            return np.where(np.diff(kind, prepend=-1), dual, 0.0)
+        costs = C * self.costs
+        before = np.cumsum(costs) - costs
         before -= before[self.first][kind]
-        return np.sign(dual) * np.clip(np.abs(dual) - before, 0, self.costs)
+        return np.sign(dual) * np.clip(np.abs(dual) - before, 0, costs)
 
 
 def solver_samples(X, target, cost, own_weight, *, apart):
@@ -107,8 +110,7 @@ def solver_samples(X, target, cost, own_weight, *, apart):
     key = projections(X)
     order = rows[np.lexsort((key[rows], target[rows]))]
     X, target, costs, key = X[order], target[order], cost[order], key[order]
-    if own_weight is not None:
-        own_weight = own_weight[order]
+    own_weight = None if own_weight is None else unequal(own_weight[order])
     equal = (key[1:] == key[:-1]) & (target[1:] == target[:-1])
     if equal.any():
         places = np.flatnonzero(equal)
@@ -119,7 +121,13 @@ def solver_samples(X, target, cost, own_weight, *, apart):
     # Repetitions are weights.
     own_weight = np.ones(len(order)) if own_weight is None else own_weight
     cost, own_weight = (np.add.reduceat(weight, first) for weight in (costs, own_weight))
-    return Samples(X[first], target[first], cost, own_weight, order, apart, n_given, first, costs)
+    sums = cost, unequal(own_weight)
+    return Samples(X[first], target[first], *sums, order, apart, n_given, first, costs)
+
+
+def unequal(weight):
+    """Return weights, or None if they are all the same: then they are as good as none."""
+    return None if (weight == weight[0]).all() else weight
 
 
 @lru_cache
