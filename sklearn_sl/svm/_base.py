@@ -12,8 +12,9 @@ from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
-from sklearn_sl.kernels._base import encode_checked, gram_product
+from sklearn_sl.kernels._base import encode_checked, finite_or_explain, gram_product
 from sklearn_sl.kernels._dot import Linear
+from sklearn_sl.svm import _smo
 from sklearn_sl.svm._samples import solver_samples
 
 document = inserter(
@@ -63,6 +64,9 @@ document = inserter(
         The shape of the training set.
     """,
 )
+
+# Samples, and numbers of all support vectors, up to which a call of BLAS costs more than it gains.
+FEW_SAMPLES, FEW_NUMBERS = 64, 2**16
 
 PARAMETERS = {
     **KernelMachineMixin._kernel_constraints,
@@ -127,10 +131,35 @@ class SupportVectorMixin(KernelMachineMixin):
         self.support_vectors_ = np.empty((0, 0), dtype=X.dtype) if kernel is None else X[rows]
         self.dual_coef_ = sp.csr_matrix(dual) if sp.issparse(X) and not dense else dual
 
+    def _few_values(self, X, starts, coef):
+        """Return ``K(X, vectors) @ coef.T`` by groups of support vectors, which have ``starts``.
+
+        None where there are many samples or vectors: for these a product of matrices is faster.
+        """
+        vectors = self.support_vectors_
+        form = getattr(self.kernel_, "_row_form", None)
+        few = form and X.shape[0] <= FEW_SAMPLES and 0 < np.prod(vectors.shape) <= FEW_NUMBERS
+        if not few or not X.dtype == vectors.dtype == np.float64:
+            return None
+        form, vectors = form(X), form(vectors)
+        if form is None or vectors is None:
+            return None
+        values = np.empty((len(X), len(starts) - 1, len(coef)))
+        kind, numbers = getattr(_smo.Source, form.map), (form.gamma, form.coef0, form.degree)
+        coef = np.ascontiguousarray(coef)
+        _smo.expand(kind, form.points, vectors.points, starts, *numbers, coef, values)
+        finite_or_explain(values, self.kernel_)
+        return values
+
     def _kernel_times(self, X, part, coef):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""
         if not len(coef):
             return np.zeros((X.shape[0], *coef.shape[1:]))
+        if part == slice(None):
+            by_row = coef.T if coef.ndim == 2 else coef[None]
+            few = self._few_values(X, np.array([0, len(coef)]), by_row)
+            if few is not None:
+                return few[:, 0] if coef.ndim == 2 else few[:, 0, 0]
         with blas_threads_for(X):
             if self.kernel_ is None:
                 return X[:, self.support_[part]] @ coef

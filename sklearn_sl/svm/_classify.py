@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # Pairs of classes up to which one product with all their coefficients, half of them zero or more,
 # is faster than a product for each class.
 FEW_PAIRS = 200
+# Classes up to which a product with a matrix of zeros and ones is faster if it is dense.
+FEW_CLASSES = 30
 
 
 CLASSIFIER_PARAMETERS = {
@@ -48,7 +51,7 @@ class ClassificationMixin(SupportVectorMixin):
         """Return the machines of all pairs of classes, the first of them positive, solved."""
         gram, cost, n_classes = samples.gram(kernel), C * samples.cost, len(self.classes_)
         starts = np.append(0, np.cumsum(np.bincount(samples.target, minlength=n_classes)))
-        batch = Batch(np.arange(gram.n), starts, np.array([*combinations(range(n_classes), 2)]))
+        batch = Batch(np.arange(gram.n), starts, np.stack(pairs_of(n_classes), axis=1))
         batch.whole = margin_problem(
             np.where(samples.target[batch.rows] == batch.each(batch.pairs[:, 0]), 1.0, -1.0),
             cost[batch.rows],
@@ -90,14 +93,16 @@ class ClassificationMixin(SupportVectorMixin):
         dual, n_classes = self._dense_dual(), len(self.classes_)
         if n_classes == 2:
             return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
-        pairs = list(combinations(range(n_classes), 2))
-        if len(pairs) <= FEW_PAIRS:
+        starts = np.append(0, np.cumsum(self.n_support_, dtype=np.intp))
+        shares = self._few_values(X, starts, dual)
+        if shares is None and len(self.intercept_) <= FEW_PAIRS:
             return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
-        stops = np.cumsum(self.n_support_)
-        parts = [slice(stop - n, stop) for stop, n in zip(stops, self.n_support_, strict=True)]
-        shares = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
-        values = [shares[i][:, j - 1] + shares[j][:, i] for i, j in pairs]
-        return np.stack(values, axis=1) + self.intercept_
+        if shares is None:
+            parts = [slice(*ends) for ends in pairwise(starts)]
+            products = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
+            shares = np.stack(products, axis=1)
+        first, second = pairs_of(n_classes)
+        return shares[:, first, second - 1] + shares[:, second, first] + self.intercept_
 
     def _pair_coef(self):
         """Return the coefficients of the support vectors in the machine of each pair."""
@@ -507,20 +512,32 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
             )
 
 
+@lru_cache(maxsize=8)
+def pairs_of(n_classes):
+    """Return the first and the second classes of all pairs, in their order."""
+    return np.triu_indices(n_classes, 1)
+
+
+@lru_cache(maxsize=8)
+def membership(n_classes):
+    """Return the matrices that tell, with a one, the first and the second class of each pair."""
+    every = np.arange(n_classes * (n_classes - 1) // 2)
+    shape = len(every), n_classes
+    first, second = (
+        sp.csr_array((np.ones(len(every)), (every, k)), shape) for k in pairs_of(n_classes)
+    )
+    return (first.toarray(), second.toarray()) if n_classes <= FEW_CLASSES else (first, second)
+
+
 def pairwise_votes(values, n_classes):
     """Return the number of pairwise votes of each class; zero is a vote for the second of two."""
-    won = np.zeros((len(values), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        first = values[:, column] > 0
-        won[:, i] += first
-        won[:, j] += ~first
-    return won
+    first, second = membership(n_classes)
+    won = (values > 0).astype(np.float64)
+    return won @ first + (1 - won) @ second
 
 
 def scores_of_votes(values, n_classes):
     """Return the votes of each class, plus its confidence squeezed below a third of one."""
-    confidence = np.zeros((len(values), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        confidence[:, i] += values[:, column]
-        confidence[:, j] -= values[:, column]
+    first, second = membership(n_classes)
+    confidence = values @ first - values @ second
     return pairwise_votes(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))

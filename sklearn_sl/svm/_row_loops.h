@@ -84,8 +84,25 @@ TARGET static void NAME(ptrdiff_t n, double *values, double gamma, double coef0,
     }                                                                                           \
 }
 
+/* Return the sum of the products of two lists of numbers. */
+#define SL_DEFINE_DOT(NAME, TARGET)                                                             \
+TARGET static double NAME(ptrdiff_t n, const double *a, const double *b) {                      \
+    sl_doubles sums = SL_SPLAT(0.0);                                                            \
+    ptrdiff_t i = 0;                                                                            \
+    for (; i + SL_LANES <= n; i += SL_LANES) sums += SL_READ(a + i) * SL_READ(b + i);           \
+    double sum = SL_SUM(sums);                                                                  \
+    for (; i < n; i++) sum += a[i] * b[i];                                                      \
+    return sum;                                                                                 \
+}
+
 #else /* a compiler without vectors: the same, a number at a time */
 
+#define SL_DEFINE_DOT(NAME, TARGET)                                                             \
+static double NAME(ptrdiff_t n, const double *a, const double *b) {                             \
+    double sum = 0.0;                                                                           \
+    for (ptrdiff_t i = 0; i < n; i++) sum += a[i] * b[i];                                       \
+    return sum;                                                                                 \
+}
 #define SL_TERM_PRODUCT(sum, t, x) sum += (t) * (x);
 #define SL_TERM_SQUARE(sum, t, x) sum += ((t) - (x)) * ((t) - (x));
 #define SL_DEFINE_SUMS(NAME, TARGET, WIDTH, TERM)                                               \
@@ -123,7 +140,8 @@ static void NAME(ptrdiff_t n, double *values, double gamma, double coef0, int de
 SL_DEFINE_SUMS(sl_row_products##SUFFIX, TARGET, SL_PANELS##SUFFIX, SL_TERM_PRODUCT)             \
 SL_DEFINE_SUMS(sl_row_squares##SUFFIX, TARGET, SL_PANELS##SUFFIX, SL_TERM_SQUARE)               \
 SL_DEFINE_EXP(sl_row_exp##SUFFIX, TARGET)                                                       \
-SL_DEFINE_POWER(sl_row_power##SUFFIX, TARGET)
+SL_DEFINE_POWER(sl_row_power##SUFFIX, TARGET)                                                   \
+SL_DEFINE_DOT(sl_row_dot##SUFFIX, TARGET)
 
 SL_FOR_EACH_SET(SL_DEFINE_ROWS)
 
@@ -131,5 +149,6 @@ SL_FOR_EACH_SET(SL_DEFINE_ROWS)
 #define sl_row_squares SL_BEST(sl_row_squares)
 #define sl_row_exp SL_BEST(sl_row_exp)
 #define sl_row_power SL_BEST(sl_row_power)
+#define sl_row_dot SL_BEST(sl_row_dot)
 
 #endif

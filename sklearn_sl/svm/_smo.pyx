@@ -41,6 +41,7 @@ cdef extern from "_row_loops.h":
         Py_ssize_t, const double *, const double *, Py_ssize_t, double *) noexcept nogil
     void sl_row_exp(Py_ssize_t, double *) noexcept nogil
     void sl_row_power(Py_ssize_t, double *, double, double, int) noexcept nogil
+    double sl_row_dot(Py_ssize_t, const double *, const double *) noexcept nogil
 
 ctypedef fused real:
     float
@@ -729,6 +730,50 @@ cdef void _pack(Samples samples, Py_ssize_t n_groups, double *panels) noexcept n
                 for k in range(d):
                     out[k * LANES + lane] = samples.points[sample * d + k]
                 sample = min(sample + 1, samples.starts[group + 1] - 1)
+
+
+def expand(
+    Source source, const double[:, ::1] points, const double[:, ::1] vectors,
+    const Py_ssize_t[::1] starts, double gamma, double coef0, int degree,
+    const double[:, ::1] coef, double[:, :, ::1] values,
+):
+    """Evaluate kernel expansions at a few points.
+
+    Parameters
+    ----------
+    source : Source
+        How kernel values follow from points, as for :class:`Machines`.
+    points : array of shape (n_points, n_features)
+        Where to evaluate.
+    vectors : array of shape (n_vectors, n_features)
+        The points that the expansions are in, group by group.
+    starts : array of int of shape (n_groups + 1,)
+        Where the groups begin, and the number of vectors.
+    gamma, coef0, degree : float, float, int
+        Powers are ``(gamma x't + coef0)**degree``.
+    coef : array of shape (n_expansions, n_vectors)
+        The coefficients.
+    values : array of shape (n_points, n_groups, n_expansions), changed in place
+        The sum over each group.
+    """
+    cdef Samples samples
+    cdef Py_ssize_t n_groups = starts.shape[0] - 1, i, group, row, first, count
+    sizes = np.diff(starts)
+    cdef Py_ssize_t[::1] panel_starts = np.append(0, np.cumsum(-(-sizes // LANES)))
+    cdef double[::1] panels = np.empty(max(1, panel_starts[n_groups] * LANES * vectors.shape[1]))
+    cdef double[::1] kernel = np.empty((np.max(sizes) + LANES) // LANES * LANES)
+    samples.source, samples.starts, samples.panel_starts = source, &starts[0], &panel_starts[0]
+    samples.points, samples.panels, samples.n_features = &vectors[0, 0], &panels[0], vectors.shape[1]
+    samples.gamma, samples.coef0, samples.degree = gamma, coef0, degree
+    with nogil:
+        _pack(samples, n_groups, &panels[0])
+        samples.points = &points[0, 0]
+        for i in range(points.shape[0]):
+            for group in range(n_groups):
+                first, count = starts[group], starts[group + 1] - starts[group]
+                _evaluate(&samples, i, group, &kernel[0])
+                for row in range(coef.shape[0]):
+                    values[i, group, row] = sl_row_dot(count, &kernel[0], &coef[row, first])
 
 
 def mirror(
