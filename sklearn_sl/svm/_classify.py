@@ -19,7 +19,6 @@ from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margins
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import Batch, solve_many
-from sklearn_sl.svm._problem import margin_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,15 +48,9 @@ class ClassificationMixin(SupportVectorMixin):
 
     def _solve_pairs(self, samples, kernel, C, watch):
         """Return the machines of all pairs of classes, the first of them positive, solved."""
-        gram, cost, n_classes = samples.gram(kernel), C * samples.cost, len(self.classes_)
-        starts = np.append(0, np.cumsum(np.bincount(samples.target, minlength=n_classes)))
-        batch = Batch(np.arange(gram.n), starts, np.stack(pairs_of(n_classes), axis=1))
-        batch.whole = margin_problem(
-            np.where(samples.target[batch.rows] == batch.each(batch.pairs[:, 0]), 1.0, -1.0),
-            cost[batch.rows],
-            squared=self.loss == "squared_hinge",
-            intercept=self.fit_intercept,
-        )
+        gram, pairs = samples.gram(kernel), np.stack(pairs_of(len(self.classes_)), axis=1)
+        loss = {"squared": self.loss == "squared_hinge", "intercept": self.fit_intercept}
+        batch = Batch.of_classes(samples.target, C * samples.cost, pairs, **loss)
         options = self._solver_options | {"watch": watch, "n_jobs": self.n_jobs}
         if not np.isinf(C):
             return batch, solve_many(batch, gram, **options)

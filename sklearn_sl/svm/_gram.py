@@ -41,11 +41,6 @@ class KernelGram:
         self.n = X.shape[0]
         self.diagonal = gram_diagonal(kernel, self.X)
 
-    def row_form(self):
-        """Return the kernel and its samples in a form for compiled code; None if there is none."""
-        form = getattr(self.kernel, "_row_form", None)
-        return None if form is None else form(self.X)
-
     @cached_property
     def _rough(self):
         form = getattr(self.kernel, "_product_form", None)

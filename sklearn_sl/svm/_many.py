@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn_sl._threads import in_order, one_blas_thread
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._gram import SLICE, SubGram, flattest, whole_matrix
-from sklearn_sl.svm._problem import NEAR_BOUND, DualSolution, Solutions
+from sklearn_sl.svm._problem import NEAR_BOUND, DualSolution, Solutions, margin_problem
 from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, Search
 
 # Kernel values of all problems together above which a second thread gains more than it costs.
@@ -56,6 +56,11 @@ class Batch:
         return cls(np.concatenate(places), starts, pairs, replace(problems[0], **joined))
 
     @cached_property
+    def ridge(self):
+        """What a squared loss adds to the diagonal, for each variable."""
+        return self.whole.ridge
+
+    @cached_property
     def rows(self):
         """The sample of each variable."""
         if len(self) == 1 and self.stops[0] == len(self.members):
@@ -63,6 +68,15 @@ class Batch:
         starts, stops = self.group_starts.tolist(), self.group_starts[1:].tolist()
         groups = [k for pair in self.pairs.tolist() for k in pair if k >= 0]
         return np.concatenate([self.members[starts[k] : stops[k]] for k in groups])
+
+    @classmethod
+    def of_classes(cls, target, cost, pairs, **loss):
+        """Return the batch of classifiers of pairs of classes; the samples come class by class."""
+        starts = np.append(0, np.cumsum(np.bincount(target)))
+        batch = cls(np.arange(len(target)), starts, pairs)
+        first = target[batch.rows] == batch.each(pairs[:, 0])
+        batch.whole = margin_problem(np.where(first, 1.0, -1.0), cost[batch.rows], **loss)
+        return batch
 
     def __len__(self):
         return len(self.lengths)
@@ -225,7 +239,8 @@ def source_of(batch, gram, cache_bytes):
     room = 0.9 * cache_bytes / 8 - 1.25 * largest * (largest + _smo.PADDING)
     K = getattr(gram, "K", None)
     if K is None and room >= shared:
-        form = gram.row_form()
+        form_of = getattr(gram.kernel, "_row_form", None)
+        form = None if form_of is None else form_of(gram.X)
         if form is not None:
             kind = getattr(_smo.Source, form.map)
             points = form.points[batch.members]
@@ -243,14 +258,15 @@ def source_of(batch, gram, cache_bytes):
 def solutions_of_batch(batch, b, v, steps, violations, converged):
     """Return the solutions of a batch, with what certifies them."""
     whole, intercept = batch.whole, batch.intercepts(b, v)
-    squared_norm = np.maximum(batch.sums(b * (whole.target - v - whole.ridge * b)), 0.0)
-    slack = whole.slack(whole.values(b, v, batch.each(intercept)))
+    fitted = whole.target - v - batch.ridge * b
+    squared_norm = np.maximum(batch.sums(b * fitted), 0.0)
+    losses = whole.losses_at(fitted + batch.each(intercept))
     gain = batch.sums(b * (whole.target + v)) / 2
     return Solutions(
         b=b,
         intercept=intercept,
         dual_objective=gain - whole.width * batch.sums(np.abs(b)),
-        primal_objective=squared_norm / 2 + batch.sums(whole.losses(slack)),
+        primal_objective=squared_norm / 2 + batch.sums(losses),
         squared_norm=squared_norm,
         violation=violations,
         n_iter=steps,
@@ -270,7 +286,7 @@ def _first_steps(
     """Return ``b, v, steps, violations`` that a compiled pass over the problems finds."""
     whole, state = batch.whole, np.empty((6, len(batch.rows)))
     state[0], state[1], state[2], state[3] = 0, whole.target, whole.lower, whole.upper
-    state[4], state[5] = whole.width, gram.diagonal[batch.rows] + whole.ridge
+    state[4], state[5] = whole.width, gram.diagonal[batch.rows] + batch.ridge
     steps, violations = np.zeros(len(batch), dtype=np.int64), np.full(len(batch), np.inf)
     sizes = np.diff(batch.group_starts)
     padded = -(-sizes // _smo.PADDING) * _smo.PADDING
@@ -308,7 +324,7 @@ def _exact_gradients(batch, gram, b):
     coef[batch.rows, column] = b
     support = np.flatnonzero(coef.any(axis=1))
     product = gram.product(support, coef[support])
-    return batch.whole.target - batch.whole.ridge * b - product[batch.rows, column]
+    return batch.whole.target - batch.ridge * b - product[batch.rows, column]
 
 
 def solve_in_turn(problems, gram, **options):
