@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
 
-from sklearn_sl._rows import added_up, n_rows, slices
+from sklearn_sl._rows import added_up, n_rows, plain, slices
 from sklearn_sl._threads import blas_threads_for, for_each
 
 if TYPE_CHECKING:
@@ -38,6 +38,15 @@ class RowForm(NamedTuple):
     gamma: float = 1.0
     coef0: float = 0.0
     degree: int = 1
+
+    @classmethod
+    def of(cls, map, X, scale=1.0, **numbers):
+        """Return the form for validated samples, times the ``scale``; None if these are sparse."""
+        X = plain(X)
+        if sp.issparse(X):
+            return None
+        points = X if np.ndim(scale) == 0 and scale == 1.0 else X * scale
+        return cls(map, np.ascontiguousarray(points, dtype=np.float64), **numbers)
 
 
 class Kernel(gp.Kernel):

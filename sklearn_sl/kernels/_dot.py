@@ -108,9 +108,7 @@ class Linear(DotKernel):
         pass
 
     def _row_form(self, X):
-        if sp.issparse(X):
-            return None
-        return RowForm("PRODUCTS", np.ascontiguousarray(X, dtype=np.float64))
+        return RowForm.of("PRODUCTS", X)
 
     def __repr__(self):
         return "Linear()"
@@ -254,10 +252,9 @@ class Polynomial(_Affine):
 
     def _row_form(self, X):
         degree = int(self.degree)
-        if sp.issparse(X) or degree != self.degree or not 0 < degree < 2**31:
+        if degree != self.degree or not 0 < degree < 2**31:
             return None
-        points = np.ascontiguousarray(X, dtype=np.float64)
-        return RowForm("POWERS", points, float(self.gamma), float(self.coef0), degree)
+        return RowForm.of("POWERS", X, gamma=self.gamma, coef0=self.coef0, degree=degree)
 
     def _map_gradient(self, S, K):
         if self.degree == 0:

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from sklearn_sl._rows import n_rows, slices
+from sklearn_sl._rows import n_rows, plain, slices
 from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
 from sklearn_sl.kernels._compose import Normalized
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
@@ -148,6 +148,7 @@ def _gamma(name, gamma, X, sample_weight):
 
 def _variance(X, sample_weight):
     """Return the variance of all entries of ``X``, those of a row with its weight."""
+    X = plain(X)  # so that it is the same to the last bit
     if sample_weight is None:
         if sp.issparse(X):
             return X.multiply(X).mean() - X.mean() ** 2

@@ -400,9 +400,7 @@ class Gaussian(RadialKernel):
         gaussian_map(S)  # a little above one where the distance is a little below zero
 
     def _row_form(self, X):
-        if sp.issparse(X):
-            return None
-        return RowForm("GAUSSIAN", np.ascontiguousarray(X * self._scale(), dtype=np.float64))
+        return RowForm.of("GAUSSIAN", X, self._scale())
 
     def _gradient(self, X, K):
         if not self.n_dims:

@@ -144,7 +144,7 @@ class SupportVectorMixin(KernelMachineMixin):
         form, vectors = form(X), form(vectors)
         if form is None or vectors is None:
             return None
-        values = np.empty((len(X), len(starts) - 1, len(coef)))
+        values = np.empty((len(form.points), len(starts) - 1, len(coef)))
         kind, numbers = getattr(_smo.Source, form.map), (form.gamma, form.coef0, form.degree)
         coef = np.ascontiguousarray(coef)
         _smo.expand(kind, form.points, vectors.points, starts, *numbers, coef, values)
