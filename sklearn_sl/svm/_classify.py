@@ -16,7 +16,7 @@ from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
-from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margins
+from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import Batch, solve_many
 
@@ -52,10 +52,9 @@ class ClassificationMixin(SupportVectorMixin):
         loss = {"squared": self.loss == "squared_hinge", "intercept": self.fit_intercept}
         batch = Batch.of_classes(samples.target, C * samples.cost, pairs, **loss)
         options = self._solver_options | {"watch": watch, "n_jobs": self.n_jobs}
-        if not np.isinf(C):
-            return batch, solve_many(batch, gram, **options)
+        solve_hard = solve_hard_margin if np.isinf(C) else None
         try:
-            return batch, solve_hard_margins(batch, gram, **options)
+            return batch, solve_many(batch, gram, solve_hard=solve_hard, **options)
         except NotSeparableError as error:
             raise error.among(samples.kept, samples.n_given) from None
 

@@ -6,12 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from sklearn_sl._threads import in_order
-from sklearn_sl.svm._gram import SubGram
-from sklearn_sl.svm._many import until
-from sklearn_sl.svm._problem import Solutions
 from sklearn_sl.svm._solver import solve
 
 # Bounds tried, in units of the inverse of the largest kernel value.
@@ -70,8 +65,10 @@ class NotSeparableError(ValueError):
         return NotSeparableError(self.distance, weights)
 
 
-def solve_hard_margin(problem, gram, **options):
+def solve_hard_margin(problem, gram, *, among=None, **options):
     """Solve a problem with infinite bounds, or raise if it has no solution.
+
+    The error is about samples ``among`` others: their rows, and the number of all.
 
     A finite bound that no coefficient reaches might as well be infinite. As long as one is
     reached, the norm over the sum of the coefficients of one class is the distance of two points,
@@ -88,24 +85,11 @@ def solve_hard_margin(problem, gram, **options):
             break
         if not solution.converged:
             return solution
-    raise NotSeparableError(distance, solution.b / total)
+    error = NotSeparableError(distance, solution.b / total)
+    raise error if among is None else error.among(*among)
 
 
-def solve_hard_margins(batch, gram, *, n_jobs=None, **options):
-    """Return the solutions of a batch of such problems, or raise if one of them has none."""
-
-    def solve_one(k, over):
-        rows = batch.rows[batch.segment(k)]
-        try:
-            part = SubGram(gram, rows)
-            return solve_hard_margin(batch.problem(k), part, **until(over, options))
-        except NotSeparableError as error:
-            raise error.among(rows, gram.n) from None
-
-    return Solutions.of(list(in_order(solve_one, range(len(batch)), effective_n_jobs(n_jobs))))
-
-
-def solve_hard_tube(problem, gram, **options):
+def solve_hard_tube(problem, gram, *, among=None, **options):
     """Solve a regression with infinite bounds, or raise if no function stays within the tube."""
     unit = max(np.abs(problem.target).max(initial=0), problem.width, TOUCHING) / kernel_size(gram)
     for solution, inside in growing(problem, gram, unit, **options):

@@ -139,7 +139,7 @@ class Batch:
         return np.where(n_free > 0, total / np.maximum(n_free, 1), middle)
 
 
-def solve_many(batch, gram, *, n_jobs=None, **options):
+def solve_many(batch, gram, *, n_jobs=None, solve_hard=None, **options):
     """Return the :class:`~sklearn_sl.svm._problem.Solutions` of a batch of problems.
 
     Parameters
@@ -150,6 +150,9 @@ def solve_many(batch, gram, *, n_jobs=None, **options):
         The Gram matrix of all samples.
     n_jobs : int, default=None
         The number of threads.
+    solve_hard : callable, default=None
+        ``solve_hard(problem, gram, **options)`` solves a problem without bounds that SMO alone
+        does not solve, or raises if there is no solution.
     **options
         Those of :func:`~sklearn_sl.svm._solver.solve`, ``watch`` included.
     """
@@ -174,6 +177,8 @@ def solve_many(batch, gram, *, n_jobs=None, **options):
             pass
     if source is None:
         v[...] = batch.whole.target
+    elif solve_hard is not None:
+        violations[violations > options["tol"]] = np.inf  # on the way to infinity, or to a bound
     elif not np.isfinite(b).all():
         raise ValueError(NO_OPTIMUM)
     elif source.values.dtype != np.float64:
@@ -182,6 +187,7 @@ def solve_many(batch, gram, *, n_jobs=None, **options):
     b = batch.settled(b)
     converged = violations <= options["tol"]
     if not (converged.all() or watch.over):
+        options["solve_hard"] = solve_hard
         _finish(batch, gram, source, b, v, steps, violations, converged, threads, options)
     return solutions_of_batch(batch, b, v, steps, violations, converged)
 
@@ -190,12 +196,15 @@ def _finish(batch, gram, source, b, v, steps, violations, converged, threads, op
     """Solve, in place, what is not solved yet: large problems, and those that SMO is slow for."""
     values = None if source is None or not len(source.members) else source.values
     whole = len(batch) == 1 and len(batch.members) == gram.n
+    solve_hard = options.pop("solve_hard")
 
     def finish(k, over):
         place = batch.segment(k)
         problem, rows = batch.problem(k), batch.rows[place]
         start = DualSolution(problem, b[place], v[place], int(steps[k]), violations[k], False)
         part = gram if whole else SubGram(gram, rows, values)
+        if solve_hard is not None:
+            return solve_hard(problem, part, among=(rows, gram.n), **until(over, options))
         search = Search(problem, part, start=start, **until(over, options))
         search.n_iter = start.n_iter
         with one_blas_thread():
@@ -310,7 +319,8 @@ def _first_steps(
     flat, most = flattest(gram, source.values.dtype), 2**62 if max_iter < 0 else max_iter
     done = 0
     while done < len(batch):
-        done = machines.advance(tol, flat, shrinking, PATIENCE, most, slice_size)
+        # A little below tol, lest the gradient computed anew puts it above again.
+        done = machines.advance(0.9999 * tol, flat, shrinking, PATIENCE, most, slice_size)
         if watch(violations[: done + 1].max()) and done < len(batch):
             violations[done:] = batch.violations(state[0], state[1])[done:]
             break

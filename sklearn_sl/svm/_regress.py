@@ -17,7 +17,7 @@ from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._many import Batch, solve_many
-from sklearn_sl.svm._problem import Solutions, tube_problem
+from sklearn_sl.svm._problem import tube_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +51,10 @@ class RegressionMixin(SupportVectorMixin):
     def _solve_tube(self, samples, kernel, C, watch):
         """Return the machine, solved."""
         gram, problem = samples.gram(kernel), self._tube(samples.target, C * samples.cost)
-        options = self._solver_options | {"watch": watch}
-        if np.isinf(C):
-            return Solutions.of([solve_hard_tube(problem, gram, **options)])
-        every = np.arange(gram.n)
-        return solve_many(Batch(every, np.array([0, gram.n]), ALONE, problem), gram, **options)
+        solve_hard = solve_hard_tube if np.isinf(C) else None
+        options = self._solver_options | {"watch": watch, "solve_hard": solve_hard}
+        batch = Batch(np.arange(gram.n), np.array([0, gram.n]), ALONE, problem)
+        return solve_many(batch, gram, **options)
 
     def _expand(self, X, kernel, C, samples, solutions):
         """Set the attributes of the machine."""

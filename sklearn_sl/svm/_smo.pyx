@@ -21,10 +21,10 @@ cdef extern from "_smo_loops.h":
     enum: LANES "SL_LANES"
     Py_ssize_t sl_advance_f(
         Py_ssize_t, const float *, const float *, double, double, double *, const double *,
-        const double *, double *, double *) noexcept nogil
+        const double *, double, double *, double *) noexcept nogil
     Py_ssize_t sl_advance_d(
         Py_ssize_t, const double *, const double *, double, double, double *, const double *,
-        const double *, double *, double *) noexcept nogil
+        const double *, double, double *, double *) noexcept nogil
     Py_ssize_t sl_partner_f(
         Py_ssize_t, const float *, const double *, double, double, const double *,
         const double *, double) noexcept nogil
@@ -49,6 +49,9 @@ ctypedef fused real:
 
 # Below this size the bookkeeping of shrinking costs more than it saves.
 cdef Py_ssize_t SMALLEST_SHRUNK = 256
+# Variables whose violations differ by less than this part of the tolerance are equals: the first of
+# them is taken.
+cdef double GRAIN = 1e-3
 # A subproblem is solved until its violation has fallen by this factor; then it is chosen anew.
 cdef double PROGRESS = 0.1
 
@@ -239,12 +242,13 @@ cdef inline double _moved(double b, double bound, double step, double room) noex
 
 
 cdef inline Py_ssize_t _advance(
-    Variables *x, const real *Ka, const real *Kb, double a, double b, double *most, double *least
+    Variables *x, const real *Ka, const real *Kb, double a, double b, double grain, double *most,
+    double *least
 ) noexcept nogil:
     if real is float:
-        return sl_advance_f(x.padded, Ka, Kb, a, b, x.v, x.up, x.lo, most, least)
+        return sl_advance_f(x.padded, Ka, Kb, a, b, x.v, x.up, x.lo, grain, most, least)
     else:
-        return sl_advance_d(x.padded, Ka, Kb, a, b, x.v, x.up, x.lo, most, least)
+        return sl_advance_d(x.padded, Ka, Kb, a, b, x.v, x.up, x.lo, grain, most, least)
 
 
 cdef inline Py_ssize_t _partner(
@@ -257,12 +261,12 @@ cdef inline Py_ssize_t _partner(
 
 
 cdef inline Py_ssize_t _extremes(
-    const real *K, Rows *rows, Variables *x, double *most, double *least
+    const real *K, Rows *rows, Variables *x, double grain, double *most, double *least
 ) noexcept nogil:
     """Find the extremes of a gradient that does not change."""
     # Any numbers do for a row that is multiplied by zero, but there may be none in K yet.
     cdef const real *row = K if rows == NULL else <const real *>x.diagonal
-    return _advance(x, row, row, 0.0, 0.0, most, least)
+    return _advance(x, row, row, 0.0, 0.0, grain, most, least)
 
 
 cdef Py_ssize_t _steps(
@@ -271,19 +275,19 @@ cdef Py_ssize_t _steps(
 ) noexcept nogil:
     """Take SMO steps on all variables until the violation is at most ``tol``."""
     cdef Py_ssize_t i, j, step
-    cdef double most, least, curvature, length, room_i, room_j
-    i = _extremes(K, rows, x, &most, &least)
+    cdef double most, least, curvature, length, room_i, room_j, grain = GRAIN * tol
+    i = _extremes(K, rows, x, grain, &most, &least)
     for step in range(max_steps):
         violation[0] = most - least
         if not most - least > tol:
             return step
         _need(rows, i)
-        j = _partner(x, K + i * stride, x.diagonal[i], most, flat)
+        j = _partner(x, K + i * stride, x.diagonal[i], x.v[i] + x.up[i], flat)
         if j < 0:
             return step
         _need(rows, j)
         curvature = x.diagonal[i] + x.diagonal[j] - 2.0 * K[i * stride + j]
-        length = (most - x.v[j] - x.lo[j]) / (curvature if curvature > flat else flat)
+        length = (x.v[i] + x.up[i] - x.v[j] - x.lo[j]) / (curvature if curvature > flat else flat)
         room_i = _room(x.b[i], x.upper[i], x.width[i])
         room_j = _room(x.b[j], x.lower[j], x.width[j])
         length = min(length, room_i, room_j)
@@ -291,7 +295,7 @@ cdef Py_ssize_t _steps(
         x.b[j] = _moved(x.b[j], x.lower[j], length, room_j)
         _bar(x, i)
         _bar(x, j)
-        i = _advance(x, K + i * stride, K + j * stride, length, -length, &most, &least)
+        i = _advance(x, K + i * stride, K + j * stride, length, -length, grain, &most, &least)
     violation[0] = most - least
     return max_steps
 
@@ -380,7 +384,7 @@ cdef Py_ssize_t _shrinking_steps(
     cdef double most, least, goal, inner
     cdef Rows *inner_rows = NULL if rows == NULL else few
     while True:
-        _extremes(K, rows, x, &most, &least)
+        _extremes(K, rows, x, 0.0, &most, &least)
         violation[0] = most - least
         if not most - least > tol or steps >= max_steps or work >= max_work:
             return steps
