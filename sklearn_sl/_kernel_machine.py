@@ -184,7 +184,7 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
     weight zero.
     """
     X, y = model._validate_training(X, read_labels(y))
-    classes = distinct_labels(y)
+    classes = classes_given = distinct_labels(y)
     dtype = precision(X) if dtype is None else dtype
     weight = own_weight = check_sample_weight(sample_weight, X, dtype=dtype)
     if model.class_weight is not None:
@@ -195,9 +195,11 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
         classes = np.unique(y[weight > 0])
     model.classes_ = classes
     if len(model.classes_) < 2:
+        removed = "Invalid input - all samples with positive weights belong to the same class. "
+        reason = removed if len(classes_given) > 1 else ""
         raise ValueError(
-            f"{type(model).__name__} needs samples of at least 2 classes in y, but those of "
-            f"positive weight have only one class, {model.classes_.tolist()[0]!r}."
+            f"{reason}{type(model).__name__} needs samples of at least 2 classes in y, but those "
+            f"of positive weight have only one class, {model.classes_.tolist()[0]!r}."
         )
     return X, y, weight, own_weight
 

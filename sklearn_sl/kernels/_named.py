@@ -102,7 +102,8 @@ class MatrixFunction(Kernel):
         return np.concatenate([np.diagonal(self._evaluate(piece, piece)) for piece in pieces])
 
     def _evaluate(self, X, Y):
-        return self.function(X, Y, **(self.params or {}))
+        values = self.function(X, Y, **(self.params or {}))
+        return values.toarray() if sp.issparse(values) else values
 
     def __repr__(self):
         return "callable"
@@ -137,7 +138,13 @@ def _gamma(name, gamma, X, sample_weight):
     if gamma == "median":
         return median_gamma(X, sample_weight=sample_weight)
     if gamma == "scale":
-        variance = _variance(X, sample_weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = _variance(X, sample_weight)
+        if not np.isfinite(variance):
+            raise ValueError(
+                "gamma='scale' needs a finite variance of X, but it overflows: the input data "
+                "contains large values and needs to be preprocessed (StandardScaler)."
+            )
         return 1 / (max(X.shape[1], 1) * variance) if variance > 0 else 1.0
     if gamma == "auto":
         return 1 / max(X.shape[1], 1)

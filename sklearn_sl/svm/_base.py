@@ -95,6 +95,10 @@ class SupportVectorMixin(KernelMachineMixin):
             "shrinking": self.shrinking,
         }
 
+    def _refuse_sparse_kernel(self, X):
+        if self._precomputed and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported.")
+
     def _samples(self, X, target, cost, own_weight):
         """Return the samples as the solver sees them, and those that the kernel depends on."""
         apart = self._precomputed or not hasattr(X, "shape") or len(X.shape) != 2
@@ -112,11 +116,13 @@ class SupportVectorMixin(KernelMachineMixin):
         self.converged_ = bool(solutions.converged.all())
         self.fit_status_ = 0 if self.converged_ else 1
         if not self.converged_:
+            # The first two sentences are those of scikit-learn.
             warn(
-                f"SMO stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) at a KKT "
-                f"violation of {self.kkt_violation_.max():.2e}, above tol={self.tol:.2e}; the "
-                f"duality gap is {self.duality_gap_.max():.2e}. Scale the features "
-                "(StandardScaler), reduce C, or increase max_iter.",
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing "
+                "your data with StandardScaler or MinMaxScaler. "
+                f"SMO stopped after {self.n_iter_.max()} steps at a KKT violation of "
+                f"{self.kkt_violation_.max():.2e}, above tol={self.tol:.2e}; the duality gap is "
+                f"{self.duality_gap_.max():.2e}. Or reduce C, or increase max_iter.",
                 ConvergenceWarning,
             )
 
@@ -173,3 +179,21 @@ class SupportVectorMixin(KernelMachineMixin):
     def _is_linear(self):
         check_is_fitted(self)
         return isinstance(self.kernel_, Linear)
+
+
+def read_only(coef):
+    """Return weights of features that cannot be changed: predictions would not follow."""
+    (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+    return coef
+
+
+def without_negative(sample_weight):
+    """Return weights with zeros in place of negative ones, which remove samples, too."""
+    if sample_weight is None or np.ndim(sample_weight) != 1:
+        return sample_weight
+    weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "fiub" or not len(weight):
+        return sample_weight
+    if not (np.nan_to_num(weight, nan=1.0) > 0).any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return np.maximum(weight, 0) if (weight < 0).any() else sample_weight

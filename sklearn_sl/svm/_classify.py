@@ -9,16 +9,26 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import deprecated
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
+from sklearn_sl.svm._base import (
+    PARAMETERS,
+    SupportVectorMixin,
+    document,
+    read_only,
+    without_negative,
+)
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
 from sklearn_sl.svm._many import Batch, solve_many
+from sklearn_sl.svm._probabilities import calibrated, sigmoids, warn_of_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +41,11 @@ FEW_PAIRS = 200
 # Classes up to which a product with a matrix of zeros and ones is faster if it is dense.
 FEW_CLASSES = 30
 
+
+DEPRECATED = (
+    "Attribute `{}` was deprecated in scikit-learn 1.9 and will be removed in 1.11, with the "
+    "parameter `probability`: use CalibratedClassifierCV."
+)
 
 CLASSIFIER_PARAMETERS = {
     **PARAMETERS,
@@ -45,6 +60,11 @@ CLASSIFIER_PARAMETERS = {
 @document
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
+
+    def _classes(self, X, y, sample_weight):
+        """Return samples, classes, the weights of the problem, and those that were given."""
+        self._refuse_sparse_kernel(X)
+        return weighted_classes(self, X, y, without_negative(sample_weight))
 
     def _solve_pairs(self, samples, kernel, C, watch):
         """Return the machines of all pairs of classes, the first of them positive, solved."""
@@ -169,7 +189,14 @@ class ClassificationMixin(SupportVectorMixin):
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = np.asarray(self._pair_coef() @ self.support_vectors_)
-        return sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef
+        return read_only(sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef)
+
+
+def _has_probabilities(model):
+    """Return true, or say why there are no probabilities."""
+    if model.probability is not True:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
 
 
 @document
@@ -214,7 +241,9 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     {shrinking}
 
     probability : bool, default="deprecated"
-        Not supported: use :class:`sklearn.calibration.CalibratedClassifierCV`.
+        Whether there is ``predict_proba``. It is deprecated, as in scikit-learn: use
+        :class:`sklearn.calibration.CalibratedClassifierCV` with ``ensemble=False``, whose
+        probabilities these are.
 
     {svm_tol}
 
@@ -416,14 +445,18 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         self : SVC
             The fitted estimator.
         """
-        self._refuse_probability()
-        X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
+        warn_of_probability(self)
+        vars(self).pop("_calibrated", None)
+        given = X, y, sample_weight
+        X, y, cost, own_weight = self._classes(X, y, sample_weight)
         samples, seen = self._samples(X, np.searchsorted(self.classes_, y), cost, own_weight)
         kernel = self._kernel_object(*seen)
         watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
         with watched(self, **watching) as watch:
             solved = self._solve_pairs(samples, kernel, self.C, watch)
         self._expand(X, kernel, self.C, samples, *solved)
+        if self.probability is True:
+            self._calibrated = calibrated(self, *given)
         return self
 
     def loo_error(
@@ -495,13 +528,54 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         """
         return classifier_loo_error(self, X, y, sample_weight, method)
 
-    def _refuse_probability(self):
-        if self.probability is True:
-            raise ValueError(
-                "probability=True is not supported, as such probabilities may contradict "
-                "predict: use sklearn.calibration.CalibratedClassifierCV(SVC(), "
-                "ensemble=False)."
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes, for ``probability=True``.
+
+        The class of the largest one may be another than that of :meth:`predict`.
+
+        Parameters
+        ----------
+        {new_samples}
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The probabilities.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_calibrated"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False"
             )
+        return self._calibrated.predict_proba(X)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the probabilities of the classes, for ``probability=True``.
+
+        Parameters
+        ----------
+        {new_samples}
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            The logarithms.
+        """
+        return np.log(self.predict_proba(X))
+
+    @deprecated(DEPRECATED.format("probA_"))  # type: ignore[prop-decorator]
+    @property
+    def probA_(self) -> np.ndarray:
+        """The slopes of the sigmoids of ``probability=True``, one for each class or for both."""
+        return sigmoids(self)[0]
+
+    @deprecated(DEPRECATED.format("probB_"))  # type: ignore[prop-decorator]
+    @property
+    def probB_(self) -> np.ndarray:
+        """The offsets of the sigmoids of ``probability=True``, one for each class or for both."""
+        return sigmoids(self)[1]
 
 
 @lru_cache(maxsize=8)

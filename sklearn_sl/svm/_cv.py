@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._kernel_search import kernel_candidates
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor
 from sklearn_sl._sklearn import Progress, fit_context
@@ -288,7 +287,7 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         self : SVCCV
             The fitted estimator.
         """
-        X, y, weight, own_weight = weighted_classes(self, X, y, sample_weight)
+        X, y, weight, own_weight = self._classes(X, y, sample_weight)
         codes = np.searchsorted(self.classes_, y)
         samples, seen = self._samples(X, codes, weight, own_weight)
         used = np.flatnonzero(weight)

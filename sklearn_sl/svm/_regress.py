@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import numeric_data
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, watched
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
+from sklearn_sl.svm._base import (
+    PARAMETERS,
+    SupportVectorMixin,
+    document,
+    read_only,
+    without_negative,
+)
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
 from sklearn_sl.svm._many import Batch, solve_many
@@ -40,6 +46,8 @@ class RegressionMixin(SupportVectorMixin):
 
     def _targets(self, X, y, sample_weight):
         """Return samples, targets, and the weights, also as given."""
+        self._refuse_sparse_kernel(X)
+        sample_weight = without_negative(sample_weight)
         X, y, own_weight = numeric_data(self, X, y, sample_weight, dtype=np.float64)
         weight = np.ones(len(y)) if own_weight is None else own_weight
         return X, y, weight, own_weight
@@ -88,7 +96,7 @@ class RegressionMixin(SupportVectorMixin):
         """The weights of the features."""
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
-        return self.dual_coef_ @ self.support_vectors_
+        return read_only(self.dual_coef_ @ self.support_vectors_)
 
 
 @document
