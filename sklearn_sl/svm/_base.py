@@ -97,7 +97,10 @@ class SupportVectorMixin(KernelMachineMixin):
 
     def _refuse_sparse_kernel(self, X):
         if self._precomputed and sp.issparse(X):
-            raise TypeError("Sparse precomputed kernels are not supported.")
+            raise TypeError(
+                'Sparse precomputed kernels are not supported: for kernel="precomputed" pass '
+                "X.toarray()."
+            )
 
     def _samples(self, X, target, cost, own_weight):
         """Return the samples as the solver sees them, and those that the kernel depends on."""

@@ -195,7 +195,7 @@ class ClassificationMixin(SupportVectorMixin):
 def _has_probabilities(model):
     """Return true, or say why there are no probabilities."""
     if model.probability is not True:
-        raise AttributeError("predict_proba is not available when probability=False")
+        raise AttributeError("predict_proba is not available when probability=False.")
     return True
 
 
@@ -536,7 +536,8 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        {new_samples}
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel is "precomputed".
 
         Returns
         -------
@@ -546,7 +547,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_calibrated"):
             raise NotFittedError(
-                "predict_proba is not available when fitted with probability=False"
+                "predict_proba is not available when fitted with probability=False."
             )
         return self._calibrated.predict_proba(X)
 
@@ -556,7 +557,8 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        {new_samples}
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel is "precomputed".
 
         Returns
         -------

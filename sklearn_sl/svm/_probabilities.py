@@ -18,7 +18,7 @@ def warn_of_probability(model):
         warn(
             "The `probability` parameter was deprecated in scikit-learn 1.9 and will be removed in "
             "version 1.11. Use `CalibratedClassifierCV(SVC(), ensemble=False)` instead of "
-            "`SVC(probability=True)`",
+            "`SVC(probability=True)`.",
             FutureWarning,
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 cdef extern from "_smo_loops.h":
     enum: LANES "SL_LANES"
@@ -91,10 +91,12 @@ cdef struct Samples:
     double gamma
     double coef0
     int degree
-    # The kernel values within groups, row by row where `known`, if several problems share them.
+    # The kernel values within groups, if several problems share them: rows in the order in which
+    # they were needed, `slots` says where, -1 is nowhere yet; and how many each group has.
     double *own
     const Py_ssize_t *own_starts
-    unsigned char *known
+    Py_ssize_t *slots
+    Py_ssize_t *filled
     # Or a matrix, and the row that each sample has there.
     const float *floats
     const double *doubles
@@ -102,12 +104,14 @@ cdef struct Samples:
     const Py_ssize_t *members
 
 cdef struct Rows:
-    # The matrix of one problem, whose rows are computed when they are first needed. The samples
-    # are those of one or two groups; an extra variable with a kernel of zero may come last.
+    # The matrix of one problem, whose rows are computed when they are first needed, and stored in
+    # that order; `slots` says where, -1 is nowhere yet. The samples are those of one or two groups;
+    # an extra variable with a kernel of zero may come last.
     double *values
     Py_ssize_t stride
     Py_ssize_t n
-    unsigned char *known
+    Py_ssize_t *slots
+    Py_ssize_t filled
     const double *diagonal
     Py_ssize_t work
     const Samples *samples
@@ -177,10 +181,13 @@ cdef void _segment(
         return
     if own == group and samples.own != NULL:
         shared = samples.own + samples.own_starts[group]
-        shared += (sample - samples.starts[group]) * _padded(count)
-        if not samples.known[sample]:
+        if samples.slots[sample] >= 0:
+            shared += samples.slots[sample] * _padded(count)
+        else:
+            samples.slots[sample] = samples.filled[group]
+            shared += samples.filled[group] * _padded(count)
+            samples.filled[group] += 1
             _evaluate(samples, sample, group, shared)
-            samples.known[sample] = 1
             rows.work += count * (2 + samples.n_features // 4)
         memcpy(out, shared, count * sizeof(double))
         return
@@ -191,14 +198,13 @@ cdef void _segment(
 
 cdef void _fill(Rows *rows, Py_ssize_t i) noexcept nogil:
     """Compute a row that is needed for the first time."""
-    cdef double *row = rows.values + i * rows.stride
+    cdef double *row = rows.values + rows.filled * rows.stride
     cdef const double *source
     cdef Py_ssize_t j, group, sample, n = rows.n_first + rows.n_second
-    rows.known[i] = 1
+    rows.slots[i] = rows.filled
+    rows.filled += 1
     if rows.whole != NULL:
-        if not rows.whole.known[rows.chosen[i]]:
-            _fill(rows.whole, rows.chosen[i])
-        source = rows.whole.values + rows.chosen[i] * rows.whole.stride
+        source = _row(rows.whole.values, rows.whole.stride, rows.whole, rows.chosen[i])
         for j in range(rows.n):
             row[j] = source[rows.chosen[j]]
         n = rows.n
@@ -214,10 +220,15 @@ cdef void _fill(Rows *rows, Py_ssize_t i) noexcept nogil:
         row[j] = 0
 
 
-cdef inline void _need(Rows *rows, Py_ssize_t i) noexcept nogil:
-    """Have a row computed; where there are no ``rows`` all are."""
-    if rows != NULL and not rows.known[i]:
+cdef inline const real *_row(
+    const real *K, Py_ssize_t stride, Rows *rows, Py_ssize_t i
+) noexcept nogil:
+    """Return a row, computed now if need be; without ``rows`` all are there, in their order."""
+    if rows == NULL:
+        return K + i * stride
+    if rows.slots[i] < 0:
         _fill(rows, i)
+    return K + rows.slots[i] * stride
 
 
 cdef inline void _bar(Variables *x, Py_ssize_t k) noexcept nogil:
@@ -276,17 +287,19 @@ cdef Py_ssize_t _steps(
     """Take SMO steps on all variables until the violation is at most ``tol``."""
     cdef Py_ssize_t i, j, step
     cdef double most, least, curvature, length, room_i, room_j, grain = GRAIN * tol
+    cdef const real *Ki
+    cdef const real *Kj
     i = _extremes(K, rows, x, grain, &most, &least)
     for step in range(max_steps):
         violation[0] = most - least
         if not most - least > tol:
             return step
-        _need(rows, i)
-        j = _partner(x, K + i * stride, x.diagonal[i], x.v[i] + x.up[i], flat)
+        Ki = _row(K, stride, rows, i)
+        j = _partner(x, Ki, x.diagonal[i], x.v[i] + x.up[i], flat)
         if j < 0:
             return step
-        _need(rows, j)
-        curvature = x.diagonal[i] + x.diagonal[j] - 2.0 * K[i * stride + j]
+        Kj = _row(K, stride, rows, j)
+        curvature = x.diagonal[i] + x.diagonal[j] - 2.0 * Ki[j]
         length = (x.v[i] + x.up[i] - x.v[j] - x.lo[j]) / (curvature if curvature > flat else flat)
         room_i = _room(x.b[i], x.upper[i], x.width[i])
         room_j = _room(x.b[j], x.lower[j], x.width[j])
@@ -295,7 +308,7 @@ cdef Py_ssize_t _steps(
         x.b[j] = _moved(x.b[j], x.lower[j], length, room_j)
         _bar(x, i)
         _bar(x, j)
-        i = _advance(x, K + i * stride, K + j * stride, length, -length, grain, &most, &least)
+        i = _advance(x, Ki, Kj, length, -length, grain, &most, &least)
     violation[0] = most - least
     return max_steps
 
@@ -341,7 +354,9 @@ cdef void _gather(
     part.padded = _padded(count)
     if rows != NULL:
         few.whole, few.chosen, few.n, few.stride = rows, chosen, count, part.padded
-        memset(few.known, 0, count)
+        few.filled = 0
+        for i in range(count):
+            few.slots[i] = -1
     for i in range(count if rows == NULL else 0):
         row = K + chosen[i] * stride
         copy = small + i * part.padded
@@ -401,8 +416,11 @@ cdef Py_ssize_t _shrinking_steps(
             taken = _steps(
                 small, part.padded, inner_rows, part, max(goal, 0.9 * tol), flat, budget, &inner)
             moved = _scatter(x, part, chosen, count, moves)
+            if rows != NULL:  # of which only the places matter from here on
+                for count in range(moved):
+                    chosen[count] = rows.slots[chosen[count]]
             _subtract_rows(K, x.padded, x.padded, chosen, moves, moved, x.v)
-            work += (taken + count) * count + moved * n
+            work += (taken + part.padded) * part.padded + moved * n
         if not taken:
             return steps
         steps += taken
@@ -596,21 +614,24 @@ cdef class Machines:
     cdef _make_room(self, Py_ssize_t largest, bint evaluated):
         """Allocate what the largest of the problems needs."""
         cdef double[::1] values, buffer, small
-        cdef unsigned char[::1] known, few_known, own_known
+        cdef Py_ssize_t[::1] slots, few_slots, own_slots, own_filled
         cdef double[:, ::1] state, few_state
         cdef Py_ssize_t half = largest // 2 if largest >= SMALLEST_SHRUNK else 1
         cdef Py_ssize_t padded = _padded(largest)
         # Pages of memory that no row touches are never there.
         values, buffer = np.empty(largest * padded), np.empty(padded if evaluated else 1)
         small = np.empty(half * _padded(half))
-        known, few_known = np.empty(largest, dtype=np.uint8), np.empty(half, dtype=np.uint8)
-        own_known = np.zeros(self.starts[self.starts.shape[0] - 1], dtype=np.uint8)
+        slots, few_slots = np.empty(largest, dtype=np.intp), np.empty(half, dtype=np.intp)
+        own_slots = np.full(self.starts[self.starts.shape[0] - 1], -1)
+        own_filled = np.zeros(self.starts.shape[0], dtype=np.intp)
         state, few_state = np.empty((8, padded)), np.empty((8, _padded(half)))
         self.moves, self.chosen = np.empty(largest), np.empty(largest, dtype=np.intp)
-        self.kept += [values, buffer, small, known, few_known, own_known, state, few_state]
-        self.rows.values, self.rows.known, self.rows.buffer = &values[0], &known[0], &buffer[0]
-        self.few.values, self.few.known = &small[0], &few_known[0]
-        self.samples.known, self.rows.samples = &own_known[0], &self.samples
+        self.kept += [values, buffer, small, slots, few_slots, own_slots, own_filled, state]
+        self.kept.append(few_state)
+        self.rows.values, self.rows.slots, self.rows.buffer = &values[0], &slots[0], &buffer[0]
+        self.few.values, self.few.slots = &small[0], &few_slots[0]
+        self.samples.slots, self.samples.filled = &own_slots[0], &own_filled[0]
+        self.rows.samples = &self.samples
         _view(state, &self.x)
         _view(few_state, &self.part)
 
@@ -659,8 +680,9 @@ cdef class Machines:
         rows.n = rows.n_first + rows.n_second
         total = rows.n + self.extra
         x.padded = rows.stride = _padded(total)
-        rows.diagonal, rows.work = x.diagonal, 0
-        memset(rows.known, 0, total)
+        rows.diagonal, rows.work, rows.filled = x.diagonal, 0, 0
+        for i in range(total):
+            rows.slots[i] = -1
         for i in range(x.padded):
             j = self.start + i
             x.b[i] = self.problems[0, j] if i < rows.n else 0.0
@@ -704,9 +726,8 @@ cdef class Machines:
         for k in range(n):
             x.v[k] = self.problems[1, self.start + k]
             if x.b[k] != 0:
-                # It may be known as a row of a part alone, or not at all if it was given.
-                _need(&self.rows, k)
-                self.chosen[count] = k
+                _row(self.rows.values, x.padded, &self.rows, k)
+                self.chosen[count] = self.rows.slots[k]
                 self.moves[count] = x.b[k]
                 count += 1
         _subtract_rows(
