@@ -5,6 +5,8 @@ import scipy.sparse as sp
 
 # Numbers that are hashed at once, within the cache.
 BLOCK = 2**15
+# Numbers, zeros included, up to which an array is as good as a sparse matrix.
+FEW_NUMBERS = 2**17
 # An odd number whose multiples have bits that look random, 2^64 over the golden ratio.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -132,6 +134,12 @@ def added_up(X):
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def plain(X):
+    """Return sparse samples as an array if there are few of them or few zeros, and others as is."""
+    few = sp.issparse(X) and (np.prod(X.shape) <= FEW_NUMBERS or X.nnz > np.prod(X.shape) // 4)
+    return X.toarray() if few else X
 
 
 def n_rows(X):

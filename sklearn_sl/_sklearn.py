@@ -197,6 +197,9 @@ def watched(estimator, *, name, number, verbose):
 
     It returns true once a callback has asked for the end. Several threads may call it.
     """
+    if not (verbose or getattr(estimator, "_skl_callbacks", None)):
+        yield lambda value: False
+        return
     lock = threading.Lock()
     with Progress(estimator, name=name, total=None) as progress:
 

@@ -162,5 +162,5 @@ def class_factors(class_weight, y, weight):
     totals = np.bincount(codes, weights=weight)
     # As scikit-learn does it for repeated rows, to the last bit.
     portions = np.count_nonzero(totals) * totals
-    factors = np.divide(weight.sum(), portions, out=np.zeros_like(totals), where=totals > 0)
+    factors = np.divide(totals.sum(), portions, out=np.zeros_like(totals), where=totals > 0)
     return factors[codes]
