@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,6 +66,7 @@ __all__ = [
     "fit_context",
     "make_sklearn_tree",
     "refuse_dataframes",
+    "steps",
     "validate_parameters",
     "watched",
     "with_callbacks",
@@ -148,6 +150,34 @@ class Progress:
         yield
         told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)
         self.stop = bool(told)
+
+
+@dataclass
+class Step:
+    """One step of a fit; ``last`` is set by whoever wants no more of them."""
+
+    number: int
+    last: bool = False
+
+
+def steps(estimator, *, name, total):
+    """Yield the steps of a fit, and tell them to the estimator's callbacks::
+
+        for step in steps(learner, name="pass", total=10):
+            step.last = work() < tol
+
+    They end before the total if the last one says so, or if a callback does. Not to be left by
+    ``break``; an exception passes through without further calls.
+    """
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    for number in range(1, total + 1):
+        task = root.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=estimator)
+        yield (step := Step(number))
+        if task.call_on_fit_task_end(estimator=estimator, metadata=None) or step.last:
+            break
+    root.call_on_fit_task_end(estimator=estimator)
 
 
 @contextlib.contextmanager

@@ -13,16 +13,16 @@ from sklearn_sl.online import (
     ExponentiatedGradientRegressor,
     progressive_predict,
 )
-from sklearn_sl.online.linear import _multiplicative, _sweeps
+from sklearn_sl.online.linear import _multiplicative, _steps
 from sklearn_sl.online.linear._exponentiated import LAST_ETA, PAID, RATED_VARIATION
 from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.theory import exponentiated_gradient_bound
 
 LOSSES = {
-    "hinge": _sweeps.Hinge(),
-    "logistic": _sweeps.Logistic(),
-    "square": _sweeps.SquaredInsensitive(),
-    "absolute": _sweeps.Insensitive(),
+    "hinge": _steps.Hinge(),
+    "logistic": _steps.Logistic(),
+    "square": _steps.SquaredInsensitive(),
+    "absolute": _steps.Insensitive(),
 }
 CLASSIFIERS = [
     {},

@@ -15,20 +15,19 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_sl.base import class_factors
 from sklearn_sl.online import Perceptron
-from sklearn_sl.online.linear import _sweeps
-from sklearn_sl.online.linear._passes import (
-    least_mistake_bound,
-    orders_of_passes,
+from sklearn_sl.online.linear import _steps
+from sklearn_sl.online.linear._orders import (
     places,
     set_aside,
-    split_off_watch,
+    shuffled_turns,
     turns_in_order,
 )
+from sklearn_sl.online.linear._passes import least_mistake_bound, split_off_watch
 from sklearn_sl.theory import best_perceptron_bound, perceptron_bound
 
 IN_ORDER = {"shuffle": False, "tol": None}
-HINGE = _sweeps.Hinge(0.0, steep=True)
-UNIT = _sweeps.FixedRate(1.0)
+HINGE = _steps.Hinge(0.0, steep=True)
+UNIT = _steps.FixedRate(1.0)
 
 
 def problem(seed=0, n=120, d=4, n_classes=2):
@@ -518,9 +517,7 @@ def test_weights_are_copies_among_copies(rng, early_stopping):
 
 def test_copies_have_independent_places_in_a_shuffled_pass():
     hashes = np.repeat(np.arange(20, dtype=np.uint64), 50)
-    turns = next(
-        orders_of_passes(Perceptron(), hashes[:, None].astype(float), np.zeros(1000), None)
-    )
+    turns = next(shuffled_turns(hashes[:, None].astype(float), np.zeros(1000), None, 0))
     neighbours = np.mean(np.diff(hashes[turns.rows].astype(int)) == 0)
     assert neighbours < 0.1  # one in twenty
 

@@ -15,7 +15,7 @@ from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
-from sklearn_sl.online.linear import _multiplicative, _sweeps
+from sklearn_sl.online.linear import _multiplicative, _steps
 from sklearn_sl.online.linear._linear import (
     as_rows,
     linear_scores,
@@ -403,9 +403,9 @@ class ExponentiatedGradientClassifier(
 
     def _loss(self):
         kinds = {
-            "hinge": _sweeps.Hinge,
-            "logistic": _sweeps.Logistic,
-            "square": _sweeps.SquaredInsensitive,
+            "hinge": _steps.Hinge,
+            "logistic": _steps.Logistic,
+            "square": _steps.SquaredInsensitive,
         }
         return kinds[self.loss]()
 
@@ -581,7 +581,7 @@ class ExponentiatedGradientRegressor(
         return tags
 
     def _loss(self):
-        return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()
+        return _steps.SquaredInsensitive() if self.loss == "square" else _steps.Insensitive()
 
     def _finish(self):
         super()._finish()

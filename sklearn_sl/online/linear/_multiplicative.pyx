@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from scipy.linalg.cython_blas cimport dnrm2
 
 from sklearn_sl.online.linear._rows cimport Rows, sl_add, sl_dot
-from sklearn_sl.online.linear._sweeps cimport Loss
+from sklearn_sl.online.linear._steps cimport Loss
 
 # Numbers below this may be added up for ever.
 cdef double HUGE = 1e290
