@@ -56,8 +56,8 @@ def random_order(
 ):
     """Write an order of keys that looks random and follows from the keys alone.
 
-    The keys, scrambled once more, are sorted: first into as many buckets as there are keys, then
-    within these, which hold about one each.
+    The keys, scrambled once more, are sorted: first into buckets, a few for each key, so that hardly
+    any has to move afterwards.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def random_order(
     seed, number : int
         Which of many orders it is.
 
-    room : ndarray of shape (4, n)
+    room : ndarray of shape (6, n)
         Overwritten.
 
     order : ndarray of shape (n,)
@@ -86,7 +86,7 @@ def random_order(
     cdef int shift = 63
     cdef bint distinct
     with nogil:
-        while 2 * n_buckets <= n:
+        while n_buckets <= 2 * n:
             n_buckets, shift = 2 * n_buckets, shift - 1
         memset(ends, 0, n_buckets * sizeof(uint64_t))
         for k in range(n):

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
-from sklearn_sl._memory import memory_errors
+from sklearn_sl._memory import complain_of_memory
 from sklearn_sl._threads import blas_threads_for
 
 try:
@@ -97,11 +97,12 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X):
+                with blas_threads_for(X):
                     return run(self, *args, **kwargs)
-            except BaseException:
+            except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
+                complain_of_memory(error)
                 raise
 
         return transaction
@@ -169,6 +170,12 @@ def steps(estimator, *, name, total):
     They end before the total if the last one says so, or if a callback does. Not to be left by
     ``break``; an exception passes through without further calls.
     """
+    if not getattr(estimator, "_skl_callbacks", None):  # nobody listens
+        for number in range(1, total + 1):
+            yield (step := Step(number))
+            if step.last:
+                break
+        return
     root = estimator._init_callback_context(max_subtasks=total)
     root.call_on_fit_task_begin(estimator=estimator)
     for number in range(1, total + 1):

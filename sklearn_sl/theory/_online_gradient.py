@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_sl.theory._domain import positive, real, whole
+from sklearn_sl.theory._domain import positive, real, vector, whole
 from sklearn_sl.theory._perceptron import least_bound
 
 if TYPE_CHECKING:
@@ -365,4 +365,5 @@ def best_passive_aggressive_bound(
             return squared_slack(radius, norm, repeats * (lacks**2).sum(), C)
         return linear_slack(radius, norm, repeats * lacks.sum(), C)
 
+    margins, norm = vector("margins", margins), real("norm", norm, low=0)
     return least_bound(bound, margins, norm, repeats)

@@ -204,11 +204,6 @@ class LinearMixin:
     def _width(self):
         return len(self._state.weights)
 
-    @property
-    def _keeps_each(self):
-        """Whether something is kept of each trial."""
-        return self.keep_losses or self.average == "voted"
-
     def _check_options(self):
         pass
 

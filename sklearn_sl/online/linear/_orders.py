@@ -1,9 +1,12 @@
 """In what order the rows of a pass are presented, and which rows are set aside."""
 
+from functools import lru_cache
 from itertools import count
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sklearn_sl._hashes import random_order
 from sklearn_sl._rows import GOLDEN, row_hashes, scramble
@@ -14,6 +17,19 @@ MOST_PLACES = 2**12
 PLACES_PER_ROW = 10
 
 
+def seed_of_orders(random_state):
+    """Return the number that all orders of a fit follow from."""
+    if isinstance(random_state, Integral):
+        return first_draw(random_state)
+    return check_random_state(random_state).randint(2**31 - 1)
+
+
+@lru_cache(maxsize=64)
+def first_draw(seed):
+    """Return the first number of a random state, which takes longer to make than a small fit."""
+    return np.random.RandomState(seed).randint(2**31 - 1)
+
+
 def shuffled_turns(X, targets, weight, seed):
     """Yield the turns of the first pass, of the second, and so on, each in a random order.
 
@@ -21,13 +37,13 @@ def shuffled_turns(X, targets, weight, seed):
     rows are equal, the first order shows it and a row has the key that is its hash.
     """
     keys, order = row_hashes(X, targets.astype(np.float64)), np.empty(len(targets), dtype=np.intp)
-    room = np.empty((4, len(keys)), dtype=np.uint64)
+    room = np.empty((6, len(keys)), dtype=np.uint64)
     if weight is None and random_order(keys, seed, 1, room, order):
         for number in count(1):
             yield Turns(order)
             random_order(keys, seed, number + 1, room, order)
     turns, keys = places(keys, weight)
-    order, room = np.empty(len(keys), dtype=np.intp), np.empty((4, len(keys)), dtype=np.uint64)
+    order, room = np.empty(len(keys), dtype=np.intp), np.empty((6, len(keys)), dtype=np.uint64)
     for number in count(1):
         random_order(keys, seed, number, room, order)
         yield turns.take(order)

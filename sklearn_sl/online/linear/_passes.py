@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import r2_score
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._docstrings import inserter
 from sklearn_sl._rows import row_hashes, scramble
 from sklearn_sl._sklearn import check_sample_weight, fit_context, steps
-from sklearn_sl.base import class_factors, read_labels
+from sklearn_sl.base import class_factors
 from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, stream_context
-from sklearn_sl.online._protocol import read_targets
-from sklearn_sl.online.linear._linear import BIAS, LOSS, NORM2, squared_norms
+from sklearn_sl.online._protocol import read_classes
+from sklearn_sl.online.linear._linear import BIAS, LOSS, N_STEPS, NORM2, squared_norms
 from sklearn_sl.online.linear._orders import (
     Turns,
     places,
     salt,
+    seed_of_orders,
     set_aside,
     shuffled_turns,
     take_turns,
@@ -120,12 +121,12 @@ def fit(
     X, targets, weight, watch = split_off_watch(self, X, targets, weight)
     self._begin(X)
     begin_with(self._state, *first_weights)
-    for ancestors, first in zip(self._ancestors, self._state.last_vectors()):
-        ancestors.first = first
+    if self.average == "voted":
+        for ancestors, first in zip(self._ancestors, self._state.last_vectors()):
+            ancestors.first = first
     _trials.begin_account(self)
     run_passes(self, X, targets, weight, watch)
     self._finish()
-    _trials.forget_certificates(self)
     from_zeros = all(values is None for values in first_weights)
     if from_zeros and weight is None and self._class_factors is None:
         self._certify(X, targets)
@@ -144,15 +145,15 @@ def run_passes(learner, X, targets, weight, watch):
     patience = [Patience(learner.tol, learner.n_iter_no_change) for _ in range(n_vectors)]
     learner._resting = np.zeros(n_vectors, dtype=bool)
     for step in steps(learner, name="pass", total=learner.max_iter):
-        n_changes, losses = learner._n_changes(), state.tails[:, LOSS].copy()
-        n_before, now = learner.n_trials_, next(turns_of_passes)
-        if learner._keeps_each or now.times is not None:
+        before, n_before = state.tails.copy(), learner.n_trials_
+        now = next(turns_of_passes)
+        if keeps_each(learner) or now.times is not None:
             play_kept_pass(learner, X, targets, now)
         else:
             learner._play_pass(trials, X, now.rows, now.shares)
         learner.n_iter_ = step.number
-        learner.converged_ = _trials.is_clean(n_changes, learner._n_changes())
-        gains = (losses - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
+        learner.converged_ = bool((state.tails[:, N_STEPS] == before[:, N_STEPS]).all())
+        gains = (before[:, LOSS] - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
         if learner.verbose:
             print(f"Pass {step.number}: mean loss {-gains.sum():.6g}")
         if watch is not None:
@@ -166,9 +167,14 @@ def run_passes(learner, X, targets, weight, watch):
     learner._resting = None
 
 
+def keeps_each(learner):
+    """Return whether something is kept of each trial."""
+    return learner.keep_losses or learner.average == "voted"
+
+
 def turns(learner, X, targets, weight):
     """Return an iterator of the turns of the first pass, of the second, and so on."""
-    seed = check_random_state(learner.random_state).randint(2**31 - 1)
+    seed = seed_of_orders(learner.random_state)
     if learner.shuffle:
         return shuffled_turns(X, targets, weight, seed)
     return repeat(Turns(np.arange(len(targets))) if weight is None else turns_in_order(weight))
@@ -176,7 +182,7 @@ def turns(learner, X, targets, weight):
 
 def play_kept_pass(learner, X, targets, turns):
     """Play a pass of which something is kept, or with rows that have many turns at once."""
-    if turns.times is not None and learner._keeps_each:
+    if turns.times is not None and keeps_each(learner):
         turns = turns.one_by_one()
     elif turns.times is not None:
         # A run counts in the average, or it does not.
@@ -231,7 +237,7 @@ def learn_weighted(learner, X, targets, sample_weight):
         _trials.go_on(learner, X, targets)
         return
     turns = turns_in_order(weight)
-    if turns.times is not None and learner._keeps_each:
+    if turns.times is not None and keeps_each(learner):
         turns = turns.one_by_one()
     elif turns.times is not None:
         turns = turns.cut_after(learner._state.n_unheard(learner.n_trials_))
@@ -243,8 +249,10 @@ def learn_weighted(learner, X, targets, sample_weight):
 
 def take_weighty(learner, X, targets, sample_weight):
     """Return the samples with a positive weight; no weights if all are one."""
+    if sample_weight is None:
+        return X, targets, None
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-    if weight is None or np.all(weight == 1):
+    if np.all(weight == 1):
         return X, targets, None
     used = np.flatnonzero(weight > 0)
     weight = weight[used]
@@ -255,7 +263,7 @@ def take_weighty(learner, X, targets, sample_weight):
 def check_weights(learner, weight):
     """Complain of more presentations than can be counted, or kept."""
     most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
-    if learner._keeps_each:
+    if keeps_each(learner):
         most, reason = MOST_KEPT, "something is kept of each presentation"
     total = np.ceil(weight).sum()
     if total > most:
@@ -298,7 +306,7 @@ def split_off_watch(learner, X, targets, weight):
     assert_all_finite(
         X.data if sp.issparse(X) else X, estimator_name=type(learner).__name__, input_name="X"
     )
-    seed = check_random_state(learner.random_state).randint(2**31 - 1)
+    seed = seed_of_orders(learner.random_state)
     each, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
     keys = scramble(keys + salt(seed, 0))
     # Of each class about the same share is set aside.
@@ -444,7 +452,7 @@ def mistake_bound(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | Non
     """
     check_is_fitted(self)
     X = self._read_query(X)
-    codes = self._codes(read_targets(self, X, read_labels(y)))
+    codes = self._codes(read_classes(self, X, y))
     return least_mistake_bound(self, X, codes, 1, comparator)[0]
 
 

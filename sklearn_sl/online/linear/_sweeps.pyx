@@ -7,7 +7,8 @@ trials is ``age * v + u``, so that an average costs nothing in a trial without a
 vector has besides ``v`` and ``u`` is its ``tail``; see ``_steps.pxd``.
 """
 
-from libc.math cimport INFINITY, isfinite, sqrt
+from libc.float cimport DBL_MAX
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_sl.online.linear._rows cimport Rows
@@ -165,7 +166,8 @@ cdef class Sweep:
         cdef bint ordered = order is not None, classes = self.codes is not None
         cdef bint weighted = weight.shape[0] > 0, by_class = self.factors.shape[1] > 0
         cdef bint kept = scores.shape[0] > 0
-        cdef double score, target, factor, norm2, own, best
+        cdef double score, target, factor, norm2, own, best, other
+        cdef bint is_own
         cdef Vector vector
         with nogil:
             for t in range(n_trials):
@@ -173,15 +175,13 @@ cdef class Sweep:
                 if ordered and t + AHEAD < n_trials:
                     self.rows.ask_for(order[t + AHEAD])
                 norm2 = -1.0  # not known yet
-                own, best = 0.0, -INFINITY
+                own, best = 0.0, -DBL_MAX
                 if classes:
                     code = self.codes[row]
                 for k in range(n_vectors):
                     vector = self._vector(k)
-                    if classes:
-                        target = 1.0 if code == (1 if n_vectors == 1 else k) else -1.0
-                    else:
-                        target = self.targets[row]
+                    is_own = code == (1 if n_vectors == 1 else k)
+                    target = 2.0 * is_own - 1.0 if classes else self.targets[row]
                     factor = weight[t] if weighted else 1.0
                     if by_class:
                         factor = self.factors[k, code] * factor
@@ -192,10 +192,10 @@ cdef class Sweep:
                         break
                     if kept:
                         scores[t, k] = score
-                    if k == code:
-                        own = score
-                    elif score > best:
-                        best = score
+                    # No branches: which class it is cannot be foreseen.
+                    own += is_own * score
+                    other = (1 - is_own) * score - is_own * DBL_MAX
+                    best = other if other > best else best
                 if played == t:
                     break
                 n_mistakes += own <= best

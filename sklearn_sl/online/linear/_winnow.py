@@ -276,7 +276,12 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     @property
     def _has_threshold(self):
-        return not (self.balanced or self._together)
+        return not (self.balanced or self._joint)
+
+    @property
+    def _joint(self):
+        """Whether the vectors take their steps together."""
+        return self.multi_class == "kesler" and len(self._sums) > 1
 
     @property
     def _flipped(self):
@@ -287,13 +292,15 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         return self._n_vectors() * (1 + self.literals)
 
     def _begin(self, X):
-        if not self._has_threshold and (self.threshold is not None or self._flipped):
+        n_vectors = self._n_vectors()
+        has_threshold = not (self.balanced or (self.multi_class == "kesler" and n_vectors > 1))
+        if not has_threshold and (self.threshold is not None or self._flipped):
             raise ValueError(
                 'balanced=True and multi_class="kesler" require threshold=None and '
                 'concept="disjunction".'
             )
         n_weights = (1 + self.literals) * X.shape[1] + self.fit_intercept
-        self._sums = np.zeros((self._n_vectors(), n_weights))
+        self._sums = np.zeros((n_vectors, n_weights))
         self._weights = np.full_like(self._sums, 0.0 if self.balanced else 1.0)
         self._tail = np.zeros(_multiplicative.WINNOW_TAIL)
 
@@ -336,11 +343,11 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     def _play(self, X, codes):
         weights = self._compiled(self._sums, self._weights, self._tail)
-        scores, start = np.empty((len(codes), self._n_vectors())), 0
+        scores, start = np.empty((len(codes), len(self._sums))), 0
         for part in self._attributes(X):
             rows = slice(start, start + part.shape[0])
             start += _multiplicative.sweep_winnow(
-                as_rows(part), codes[rows], weights, self._together, self._flipped, scores[rows]
+                as_rows(part), codes[rows], weights, self._joint, self._flipped, scores[rows]
             )
             if start < rows.stop:
                 break
@@ -388,7 +395,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         return int(self._tail[PROMOTIONS] + self._tail[DEMOTIONS])
 
     def _finish(self):
-        self.coef_, self.intercept_ = self._weights, np.full(self._n_vectors(), -self._theta)
+        self.coef_, self.intercept_ = self._weights, np.full(len(self._sums), -self._theta)
         if self.fit_intercept:
             self.coef_ = self._weights[:, :-1]
             self.intercept_ += self._weights[:, -1]
