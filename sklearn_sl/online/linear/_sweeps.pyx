@@ -10,6 +10,7 @@ vector has besides ``v`` and ``u`` is its ``tail``; see ``_steps.pxd``.
 from libc.float cimport DBL_MAX
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
 
 from sklearn_sl.online.linear._rows cimport Rows
 from sklearn_sl.online.linear._steps cimport (
@@ -98,6 +99,7 @@ cdef class Sweep:
     cdef bint intercept
     cdef double radius, shrinkage, penalty
     cdef double[:, ::1] v, u, tails, biases, owed
+    cdef Vector* vectors
 
     def __init__(
         self,
@@ -121,6 +123,23 @@ cdef class Sweep:
         self.loss, self.rule, self.intercept, self.radius = loss, rule, intercept, radius
         self.shrinkage, self.penalty = shrinkage, penalty
         self.v, self.u, self.tails, self.biases, self.owed = v, u, tails, biases, owed
+        self._find_vectors()
+
+    def __dealloc__(self):
+        free(self.vectors)
+
+    cdef int _find_vectors(self) except -1:
+        """Note where each weight vector is."""
+        cdef Py_ssize_t k
+        free(self.vectors)
+        self.vectors = <Vector*>malloc(max(self.v.shape[0], 1) * sizeof(Vector))
+        if self.vectors == NULL:
+            raise MemoryError("There is no memory for the addresses of weight vectors.")
+        for k in range(self.v.shape[0]):
+            self.vectors[k].v, self.vectors[k].tail = &self.v[k, 0], &self.tails[k, 0]
+            self.vectors[k].u = &self.u[k, 0] if self.u.shape[1] > 0 else NULL
+            self.vectors[k].owed = &self.owed[k, 0] if self.owed.shape[1] > 0 else NULL
+        return 0
 
     # ------------------------------------------------------------ each vector for itself
 
@@ -168,7 +187,6 @@ cdef class Sweep:
         cdef bint kept = scores.shape[0] > 0
         cdef double score, target, factor, norm2, own, best, other
         cdef bint is_own
-        cdef Vector vector
         with nogil:
             for t in range(n_trials):
                 row = order[t] if ordered else t
@@ -179,14 +197,20 @@ cdef class Sweep:
                 if classes:
                     code = self.codes[row]
                 for k in range(n_vectors):
-                    vector = self._vector(k)
                     is_own = code == (1 if n_vectors == 1 else k)
                     target = 2.0 * is_own - 1.0 if classes else self.targets[row]
                     factor = weight[t] if weighted else 1.0
                     if by_class:
                         factor = self.factors[k, code] * factor
                     if not self._try_row(
-                        vector, row, target, factor, resting[k], t >= n_unheard, &norm2, &score
+                        &self.vectors[k],
+                        row,
+                        target,
+                        factor,
+                        resting[k],
+                        t >= n_unheard,
+                        &norm2,
+                        &score,
                     ):
                         played = t
                         break
@@ -201,17 +225,9 @@ cdef class Sweep:
                 n_mistakes += own <= best
         return played, n_mistakes
 
-    cdef inline Vector _vector(self, Py_ssize_t k) noexcept nogil:
-        """Return where a weight vector is."""
-        cdef Vector vector
-        vector.v, vector.tail = &self.v[k, 0], &self.tails[k, 0]
-        vector.u = &self.u[k, 0] if self.u.shape[1] > 0 else NULL
-        vector.owed = &self.owed[k, 0] if self.owed.shape[1] > 0 else NULL
-        return vector
-
     cdef inline bint _try_row(
         self,
-        Vector vector,
+        Vector* vector,
         Py_ssize_t row,
         double target,
         double factor,
@@ -247,7 +263,7 @@ cdef class Sweep:
             self._pull(vector, row)
         return True
 
-    cdef inline void _step(self, Vector vector, Py_ssize_t row, double step) noexcept nogil:
+    cdef inline void _step(self, Vector* vector, Py_ssize_t row, double step) noexcept nogil:
         """Add a multiple of a row, and keep the weights in their ball."""
         cdef double* tail = vector.tail
         self.rows.add(row, step / tail[SCALE], vector.v)
@@ -259,7 +275,7 @@ cdef class Sweep:
             _project(vector, &tail[BIAS], 1, self.v.shape[1], self.radius)
         tail[LARGEST2] = max(tail[LARGEST2], tail[NORM2])
 
-    cdef inline void _shrink(self, Vector vector) noexcept nogil:
+    cdef inline void _shrink(self, Vector* vector) noexcept nogil:
         """Shrink the weights, but not the intercept."""
         cdef double* tail = vector.tail
         cdef double square = tail[BIAS] * tail[BIAS], factor = self.shrinkage
@@ -267,7 +283,7 @@ cdef class Sweep:
         tail[NORM2] = max(tail[NORM2] - square, 0.0) * factor * factor + square
         _keep_in_range(vector, self.v.shape[1])
 
-    cdef inline void _pull(self, Vector vector, Py_ssize_t row) noexcept nogil:
+    cdef inline void _pull(self, Vector* vector, Py_ssize_t row) noexcept nogil:
         """Pull weights towards zero, as far as they have not paid the penalty, but not beyond it.
 
         Only those where the row has an entry: the others pay when their turn comes.
@@ -361,7 +377,7 @@ cdef class Sweep:
         cdef Py_ssize_t k, own = self.codes[row], other = 1 if own == 0 else 0
         cdef Py_ssize_t n_vectors = self.v.shape[0]
         cdef double score, slope, value, step = 0.0, change
-        cdef Vector first = self._vector(0)
+        cdef Vector* first = &self.vectors[0]
         cdef double* tail = first.tail
         cdef double* bias = &self.biases[0, 0]
         for k in range(n_vectors):
@@ -414,7 +430,7 @@ cdef class Sweep:
 
 
 cdef inline void _project(
-    Vector vector, double* bias, Py_ssize_t n_biases, Py_ssize_t n, double radius
+    Vector* vector, double* bias, Py_ssize_t n_biases, Py_ssize_t n, double radius
 ) noexcept nogil:
     """Shrink ``n`` weights, and intercepts, to the ball of a radius."""
     cdef Py_ssize_t k
@@ -429,7 +445,7 @@ cdef inline void _project(
     _keep_in_range(vector, n)
 
 
-cdef inline void _keep_in_range(Vector vector, Py_ssize_t n) noexcept nogil:
+cdef inline void _keep_in_range(Vector* vector, Py_ssize_t n) noexcept nogil:
     """Multiply a small scale into the ``n`` weights."""
     cdef Py_ssize_t j
     cdef double* tail = vector.tail
