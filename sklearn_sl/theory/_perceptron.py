@@ -138,10 +138,12 @@ def least_bound(bound, margins, norm, repeats):
     looked at, too; a multiple of zero goes with the number of trials. A bound that exceeds the
     range of numbers is none.
     """
+    lacks = np.empty_like(margins)
 
     def at(log_factor):
         factor = np.exp(log_factor)
-        value = float(bound(factor * norm, np.maximum(0, 1 - factor * margins)))
+        np.subtract(1, np.multiply(factor, margins, out=lacks), out=lacks)
+        value = float(bound(factor * norm, np.maximum(0, lacks, out=lacks)))
         return value if value < np.inf else np.inf
 
     least, useful = margins.min(), margins[margins > 0]

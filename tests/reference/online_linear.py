@@ -193,7 +193,7 @@ def play(X, targets, loss, rule, *, intercept=False, radius=np.inf):
     scores, state = np.empty((len(X), 1)), begun(1, X.shape[1])
     sweep = _sweeps.Sweep(
         *(as_rows(X), targets, None, np.empty((1, 0)), loss, rule, intercept, radius, 1.0, 0.0),
-        *state,
+        *(*state, np.full(len(X), -1.0)),
     )
     played, _ = sweep.play(None, np.empty(0), np.zeros(1, dtype=np.uint8), 0, scores)
     assert played == len(X)
@@ -213,7 +213,7 @@ def play_together(X, codes, n_classes, loss, rule, *, radius=np.inf):
     scores, state = np.empty((len(X), n_classes)), begun(n_classes, X.shape[1])
     sweep = _sweeps.Sweep(
         *(as_rows(X), None, codes, np.empty((n_classes, 0)), loss, rule, False, radius, 1.0, 0.0),
-        *state,
+        *(*state, np.full(len(X), -1.0)),
     )
     once, now = np.empty(0, dtype=np.int64), np.empty(n_classes)
     assert sweep.play_together(None, np.empty(0), once, 0, scores, now) == len(X)

@@ -118,7 +118,7 @@ class LinearState(CheckedState):
         arrays = self.weights, self.sums, self.tails, self.biases, owed
         return _sweeps.Sweep(
             *(rows, numbers, codes, factors, loss, rule, self.fit_intercept, self.ball),
-            *(*penalty, *arrays),
+            *(*penalty, *arrays, np.full(rows.n_rows, -1.0)),
         )
 
     def play_runs(self, k, rows, targets, weight, times, loss, rule, n_trials, scores):
@@ -249,7 +249,6 @@ class LinearMixin:
                 self.n_mistakes_ += n_mistakes
         if self._counts_mistakes and (state.together or len(state.weights) == 1):
             self.n_mistakes_ = int(state.tails[0, N_WRONG])
-        self.cumulative_loss_ = state.total_loss
 
     def _play(self, X, targets, weight=NO_WEIGHT, times=ONCE, loss=None):
         state, n_vectors = self._state, len(self._state.weights)
@@ -349,6 +348,7 @@ class LinearMixin:
         self.coef_, self.intercept_ = means or self._state.last_weights()
         if not self._counts_mistakes:  # a regressor has one vector
             self.coef_ = self.coef_[0]
+        self.cumulative_loss_ = self._state.total_loss
         self.n_updates_ = self._state.n_steps
         self.radius_ = self._state.radius
 

@@ -144,26 +144,28 @@ def run_passes(learner, X, targets, weight, watch):
     trials, turns_of_passes = learner._trials(X, targets), turns(learner, X, targets, weight)
     patience = [Patience(learner.tol, learner.n_iter_no_change) for _ in range(n_vectors)]
     learner._resting = np.zeros(n_vectors, dtype=bool)
+    n_steps, _, losses = state.tails[:, N_STEPS : LOSS + 1].T.tolist()
     for step in steps(learner, name="pass", total=learner.max_iter):
-        before, n_before = state.tails.copy(), learner.n_trials_
+        n_before, n_steps_before, losses_before = learner.n_trials_, n_steps, losses
         now = next(turns_of_passes)
         if keeps_each(learner) or now.times is not None:
             play_kept_pass(learner, X, targets, now)
         else:
             learner._play_pass(trials, X, now.rows, now.shares)
-        learner.n_iter_ = step.number
-        learner.converged_ = bool((state.tails[:, N_STEPS] == before[:, N_STEPS]).all())
-        gains = (before[:, LOSS] - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
+        n_steps, _, losses = state.tails[:, N_STEPS : LOSS + 1].T.tolist()
+        learner.n_iter_, learner.converged_ = step.number, n_steps == n_steps_before
+        n_trials = learner.n_trials_ - n_before
+        gains = [(old - new) / n_trials for old, new in zip(losses_before, losses)]
         if learner.verbose:
-            print(f"Pass {step.number}: mean loss {-gains.sum():.6g}")
+            print(f"Pass {step.number}: mean loss {-sum(gains):.6g}")
         if watch is not None:
             learner._finish()
             gains = validation_scores(learner, *watch)
-        if state.together:
-            gains = np.full(n_vectors, gains[0])
-        # A vector whose loss no longer decreases stays as it is, while others go on.
-        learner._resting |= [each.ends(gain) for each, gain in zip(patience, gains)]
-        step.last = bool(learner.converged_ or learner._resting.all())
+        for k, each in enumerate(patience):
+            # A vector whose loss no longer decreases stays as it is, while others go on.
+            if each.ends(gains[0 if state.together else k]):
+                learner._resting[k] = True
+        step.last = learner.converged_ or all(learner._resting.tolist())
     learner._resting = None
 
 

@@ -88,6 +88,9 @@ cdef class Sweep:
 
     owed : ndarray of shape (n_vectors, n_features + 1)
         What each weight has paid of the penalty, and what all of it is; no columns: no penalty.
+
+    norms2 : ndarray of shape (n_rows,)
+        The squared norms of the rows, negative as long as they are not known.
     """
 
     cdef readonly Rows rows
@@ -99,6 +102,7 @@ cdef class Sweep:
     cdef bint intercept
     cdef double radius, shrinkage, penalty
     cdef double[:, ::1] v, u, tails, biases, owed
+    cdef double[::1] norms2
     cdef Vector* vectors
 
     def __init__(
@@ -118,11 +122,13 @@ cdef class Sweep:
         double[:, ::1] tails,
         double[:, ::1] biases,
         double[:, ::1] owed,
+        double[::1] norms2,
     ):
         self.rows, self.targets, self.codes, self.factors = rows, targets, codes, factors
         self.loss, self.rule, self.intercept, self.radius = loss, rule, intercept, radius
         self.shrinkage, self.penalty = shrinkage, penalty
         self.v, self.u, self.tails, self.biases, self.owed = v, u, tails, biases, owed
+        self.norms2 = norms2
         self._find_vectors()
 
     def __dealloc__(self):
@@ -185,14 +191,13 @@ cdef class Sweep:
         cdef bint ordered = order is not None, classes = self.codes is not None
         cdef bint weighted = weight.shape[0] > 0, by_class = self.factors.shape[1] > 0
         cdef bint kept = scores.shape[0] > 0
-        cdef double score, target, factor, norm2, own, best, other
+        cdef double score, target, factor, own, best, other
         cdef bint is_own
         with nogil:
             for t in range(n_trials):
                 row = order[t] if ordered else t
                 if ordered and t + AHEAD < n_trials:
                     self.rows.ask_for(order[t + AHEAD])
-                norm2 = -1.0  # not known yet
                 own, best = 0.0, -DBL_MAX
                 if classes:
                     code = self.codes[row]
@@ -209,7 +214,7 @@ cdef class Sweep:
                         factor,
                         resting[k],
                         t >= n_unheard,
-                        &norm2,
+                        &self.norms2[row],
                         &score,
                     ):
                         played = t
