@@ -26,6 +26,8 @@ from sklearn_sl.online.linear._votes import Ancestors
 # The weights of trials whose weight is one, and how often they are repeated if they are not.
 NO_WEIGHT = np.empty(0)
 ONCE = np.empty(0, dtype=np.int64)
+# By what weights are multiplied after each trial, and how far they are then pulled towards zero.
+NO_PENALTY = (1.0, 0.0)
 # Scores that nobody asks for.
 NO_SCORES = np.empty((0, 0))
 
@@ -187,9 +189,8 @@ class LinearMixin:
 
     _fixed = ("average", "fit_intercept", "multi_class")
     _mutable, _state, _ancestors = ("_state",), None, ()
-    # The norm that weights are kept within, the factor by which they shrink after each trial, and
-    # how far they are then pulled towards zero.
-    _ball, _penalty = np.inf, (1.0, 0.0)
+    # The norm that weights are kept within.
+    _ball, _penalty = np.inf, NO_PENALTY
     # Which vectors stay as they are while others go on, and the weights of classes, if there are;
     # and whether a vector knows only that of its own class.
     _resting = _class_factors = None

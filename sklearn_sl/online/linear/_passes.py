@@ -19,7 +19,14 @@ from sklearn_sl.base import class_factors
 from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, stream_context
 from sklearn_sl.online._protocol import read_classes
-from sklearn_sl.online.linear._linear import BIAS, LOSS, N_STEPS, NORM2, squared_norms
+from sklearn_sl.online.linear._linear import (
+    BIAS,
+    LOSS,
+    N_STEPS,
+    NO_PENALTY,
+    NORM2,
+    squared_norms,
+)
 from sklearn_sl.online.linear._orders import (
     Turns,
     places,
@@ -128,7 +135,8 @@ def fit(
     run_passes(self, X, targets, weight, watch)
     self._finish()
     from_zeros = all(values is None for values in first_weights)
-    if from_zeros and weight is None and self._class_factors is None:
+    plain = weight is None and self._class_factors is None and self._penalty == NO_PENALTY
+    if from_zeros and plain:
         self._certify(X, targets)
     return self
 
@@ -153,7 +161,9 @@ def run_passes(learner, X, targets, weight, watch):
         else:
             learner._play_pass(trials, X, now.rows, now.shares)
         n_steps, _, losses = state.tails[:, N_STEPS : LOSS + 1].T.tolist()
-        learner.n_iter_, learner.converged_ = step.number, n_steps == n_steps_before
+        # A penalty changes weights without a step.
+        clean = n_steps == n_steps_before and learner._penalty == NO_PENALTY
+        learner.n_iter_, learner.converged_ = step.number, clean
         n_trials = learner.n_trials_ - n_before
         gains = [(old - new) / n_trials for old, new in zip(losses_before, losses)]
         if learner.verbose:
@@ -182,13 +192,19 @@ def turns(learner, X, targets, weight):
     return repeat(Turns(np.arange(len(targets))) if weight is None else turns_in_order(weight))
 
 
+def turns_now(learner, turns):
+    """Return turns as they are played from the next trial on."""
+    if turns.times is None:
+        return turns
+    if keeps_each(learner) or learner._penalty != NO_PENALTY:
+        return turns.one_by_one()
+    # A run counts in the average, or it does not.
+    return turns.cut_after(learner._state.n_unheard(learner.n_trials_))
+
+
 def play_kept_pass(learner, X, targets, turns):
     """Play a pass of which something is kept, or with rows that have many turns at once."""
-    if turns.times is not None and keeps_each(learner):
-        turns = turns.one_by_one()
-    elif turns.times is not None:
-        # A run counts in the average, or it does not.
-        turns = turns.cut_after(learner._state.n_unheard(learner.n_trials_))
+    turns = turns_now(learner, turns)
     _trials.play_pass(learner, X, targets[turns.rows], *turns)
 
 
@@ -238,11 +254,7 @@ def learn_weighted(learner, X, targets, sample_weight):
     if weight is None:
         _trials.go_on(learner, X, targets)
         return
-    turns = turns_in_order(weight)
-    if turns.times is not None and keeps_each(learner):
-        turns = turns.one_by_one()
-    elif turns.times is not None:
-        turns = turns.cut_after(learner._state.n_unheard(learner.n_trials_))
+    turns = turns_now(learner, turns_in_order(weight))
     _trials.go_on(learner, X, targets[turns.rows], *turns)
 
 
@@ -267,6 +279,8 @@ def check_weights(learner, weight):
     most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
     if keeps_each(learner):
         most, reason = MOST_KEPT, "something is kept of each presentation"
+    if learner._penalty != NO_PENALTY:
+        most, reason = MOST_KEPT, "the penalty is paid in each presentation"
     total = np.ceil(weight).sum()
     if total > most:
         raise ValueError(
@@ -453,6 +467,11 @@ def mistake_bound(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | Non
         of the samples; with "ovr" the sum of all classes.
     """
     check_is_fitted(self)
+    if self._penalty != NO_PENALTY:
+        raise ValueError(
+            f"mistake_bound requires penalty=None; got penalty={self.penalty!r}: the theorem is "
+            "about the perceptron without a penalty."
+        )
     X = self._read_query(X)
     codes = self._codes(read_classes(self, X, y))
     return least_mistake_bound(self, X, codes, 1, comparator)[0]

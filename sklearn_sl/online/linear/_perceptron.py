@@ -45,19 +45,27 @@ class Perceptron(
     ``sklearn.linear_model.Perceptron``, and for dense samples without shuffling so are the
     weights. Different are: ``partial_fit`` never shuffles; the order of a shuffled pass follows
     from what the rows hold, so that an integer ``sample_weight`` is so many copies of a row, each
-    at a random place (a fraction is a shorter step); a clean pass ends the fit; sparse samples
-    have the same intercept as dense ones; ``penalty`` must be None.
+    at a random place (a fraction is a shorter step); a clean pass ends the fit, unless there is a
+    penalty; sparse samples have the same intercept as dense ones.
+
+    **Penalties.** With a penalty the trials are stochastic gradient descent on the mean loss
+    ``max(0, -y s)`` plus ``alpha`` times ``||w||^2 / 2`` ("l2"), ``||w||_1`` ("l1") or
+    ``(1 - l1_ratio) ||w||^2 / 2 + l1_ratio ||w||_1`` ("elasticnet"). After each trial, with a
+    mistake or without, the weights are multiplied by one minus ``eta0 alpha``, or pulled towards
+    zero by ``eta0 alpha``, but never beyond it, so that some are exactly zero (the cumulative
+    penalty [3]_; for sparse samples a weight pays it when its feature occurs). The intercept has no
+    penalty. The theorem does not hold then, and there is no ``bound_``.
 
     Parameters
     ----------
-    penalty : None, default=None
-        There is none: anything else raises an error. scikit-learn's SGDClassifier has penalties.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        The penalty of large weights, with more than two classes only for ``multi_class="ovr"``.
 
     alpha : float, default=0.0001
-        Belongs to the penalty.
+        How strong the penalty is.
 
     l1_ratio : float, default=0.15
-        Belongs to the penalty.
+        The part of the elastic net that is "l1".
 
     {fit_intercept}
 
@@ -128,7 +136,7 @@ class Perceptron(
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes)
         relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
-        and if there are weights of samples or classes, or weights to begin with; see
+        and if there is a penalty, weights of samples or classes, or weights to begin with; see
         :meth:`mistake_bound`.
 
     comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
@@ -154,6 +162,9 @@ class Perceptron(
 
     .. [2] Y. Freund and R. Schapire, "Large margin classification using the perceptron
        algorithm", Machine Learning 37, 1999.
+
+    .. [3] Y. Tsuruoka, J. Tsujii and S. Ananiadou, "Stochastic gradient descent training for
+       L1-regularized log-linear models with cumulative penalty", ACL 2009.
 
     Examples
     --------
@@ -213,7 +224,7 @@ class Perceptron(
     def __init__(
         self,
         *,
-        penalty: None = None,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = None,
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
@@ -267,15 +278,21 @@ class Perceptron(
     _weighs_own_class_only = True
 
     def _check_options(self):
-        if self.penalty is not None:
+        if self.multi_class == "kesler":
+            for name, given in (("average", self.average == "voted"), ("penalty", self.penalty)):
+                if given:
+                    raise ValueError(
+                        f'{name}="{getattr(self, name)}" requires multi_class="ovr"; got '
+                        'multi_class="kesler".'
+                    )
+        if self.penalty is not None and self.average == "voted":
             raise ValueError(
-                f"penalty={self.penalty!r} is not supported: the perceptron of sklearn_sl has no "
-                "penalty. Use sklearn.linear_model.SGDClassifier(loss='perceptron')."
+                f'average="voted" requires penalty=None; got penalty="{self.penalty}".'
             )
-        if self.average == "voted" and self.multi_class == "kesler":
-            raise ValueError(
-                'average="voted" requires multi_class="ovr"; got multi_class="kesler".'
-            )
+        # The share of the penalty on absolute values; the rest is on squares.
+        share = {None: 0.0, "l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}[self.penalty]
+        strength = self.eta0 * self.alpha if self.penalty is not None else 0.0
+        self._penalty = max(0.0, 1.0 - (1.0 - share) * strength), share * strength
 
     def _loss(self):
         return _steps.Hinge(0.0, steep=True)
