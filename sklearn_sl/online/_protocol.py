@@ -76,7 +76,8 @@ def read_samples(learner, X, reset):
     if is_plain(learner, X, reset):
         learner.n_features_in_ = X.shape[1]
         return X
-    return added_up(validate_data(learner, X, reset=reset, **learner._sample_checks))
+    X = validate_data(learner, X, reset=reset, **learner._sample_checks)
+    return added_up(X) if hasattr(X, "shape") else np.asarray(X)
 
 
 def is_plain(learner, X, reset):

@@ -105,6 +105,10 @@ class WeightState(CheckedState):
         """Return logarithms of weights up to a constant, finite even if weights vanish."""
         return self.log_weights()
 
+    def summary(self):
+        """Return the logarithms of the weights, the losses of the experts, and the rate."""
+        return self.log_weights(), self.expert_losses(), float(self.eta)
+
     def expert_losses(self):
         """Return what each expert has lost in the trials in which it did not abstain."""
         return self._all_losses() - self.charged

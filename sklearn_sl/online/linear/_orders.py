@@ -30,12 +30,13 @@ def first_draw(seed):
     return np.random.RandomState(seed).randint(2**31 - 1)
 
 
-def shuffled_turns(X, targets, weight, seed):
+def shuffled_turns(X, targets, weight, random_state):
     """Yield the turns of the first pass, of the second, and so on, each in a random order.
 
     An order follows from what the rows hold, wherever they stand. Without weights, and if no two
     rows are equal, the first order shows it and a row has the key that is its hash.
     """
+    seed = seed_of_orders(random_state)
     keys, order = row_hashes(X, targets.astype(np.float64)), np.empty(len(targets), dtype=np.intp)
     room = np.empty((6, len(keys)), dtype=np.uint64)
     if weight is None and random_order(keys, seed, 1, room, order):

@@ -186,9 +186,9 @@ def keeps_each(learner):
 
 def turns(learner, X, targets, weight):
     """Return an iterator of the turns of the first pass, of the second, and so on."""
-    seed = seed_of_orders(learner.random_state)
     if learner.shuffle:
-        return shuffled_turns(X, targets, weight, seed)
+        return shuffled_turns(X, targets, weight, learner.random_state)
+    seed_of_orders(learner.random_state)  # a random state goes on as in a shuffled fit
     return repeat(Turns(np.arange(len(targets))) if weight is None else turns_in_order(weight))
 
 
