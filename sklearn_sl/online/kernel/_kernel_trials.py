@@ -125,11 +125,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
 
     def _last_scores(self, X):
         """Return the values of the last functions at the samples of a fit."""
-        if self.converged_:
-            return np.concatenate(self._heard)
-        if self._table is not None:
-            return self._table[:, self._ids] @ self._coef.T
-        return self._evaluate(X, self._coef)
+        return np.concatenate(self._heard) if self.converged_ else self._evaluate(X, self._coef)
 
     def _n_changes(self):
         return int(self._tail[N_STEPS])
