@@ -15,6 +15,7 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.online.linear import _passes, _steps
 from sklearn_sl.online.linear._linear import LinearMixin
+from sklearn_sl.online.linear._votes import Ancestors  # noqa: F401  where older models look for it
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 

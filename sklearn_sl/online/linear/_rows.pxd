@@ -90,3 +90,10 @@ cdef class Rows:
         else:
             narrow[0] = self.narrow + start
         return self.indptr[row + 1] - self.indptr[row]
+
+
+cdef inline Py_ssize_t column_of(
+    Py_ssize_t entry, const int32_t* narrow, const int64_t* wide
+) noexcept nogil:
+    """Return the column of a stored entry; see ``Rows.entries``."""
+    return narrow[entry] if narrow != NULL else wide[entry] if wide != NULL else entry

@@ -12,7 +12,7 @@ from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from sklearn_sl.online.linear._rows cimport Rows
+from sklearn_sl.online.linear._rows cimport Rows, column_of
 from sklearn_sl.online.linear._steps cimport (
     AGE,
     BIAS,
@@ -302,7 +302,7 @@ cdef class Sweep:
         cdef double before, after, scale = tail[SCALE]
         due[0] += self.penalty
         for place in range(n):
-            j = wide[place] if wide != NULL else narrow[place] if narrow != NULL else place
+            j = column_of(place, narrow, wide)
             before = after = vector.v[j]
             if before > 0:
                 after = max(0.0, before - (due[0] + vector.owed[j]) / scale)
