@@ -2,7 +2,7 @@
 
 In a trial a learner answers, is told the target, and changes its state. ``fit`` starts from scratch
 and passes over the trials, ``partial_fit`` goes through more of them; how, is in ``_trials.py``. A
-learner says what it is by these hooks, of which most have a default:
+learner says what it is by these hooks, of which most have a default; None is nothing to do:
 
 - ``_read(X, y, reset)`` returns validated samples and targets as numbers; ``_read_samples(X,
   reset)`` and ``_read_query(X)``, for predictions, do the part of the samples, by the
@@ -18,10 +18,10 @@ learner says what it is by these hooks, of which most have a default:
   the answers before each change, and how many trials it played: fewer than all if the next
   row is not finite or overflows; then ``_complain(X, row)`` raises the error;
 - ``_account(answers, targets)`` adds up the mistakes, ``_mistaken(answers, targets)``, if there is
-  such a thing, and the losses, ``_losses(answers, targets)`` of each trial; None is one for a
+  such a thing and answers are not classes themselves, and the losses, ``_losses(answers, targets)`` of each trial; None is one for a
   mistake;
 - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
-  if there is no such pass;
+  if there is no such pass; by default it is the number of mistakes;
 - ``_finish()`` sets the attributes that follow from the state;
 - ``_certify(X, targets)``, after all passes of ``fit``, sets the attributes that compare the
   learner with a theorem; they are named by ``_certificates``, and None after ``partial_fit``;

@@ -149,19 +149,7 @@ class Exp3(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     probabilities_ : ndarray of shape (n_arms,)
         The probabilities of the next draw.
 
-    {n_pulls}
-
-    {n_rounds}
-
-    {n_arms_or_none}
-
-    {arms}
-
-    {cumulative_loss_of_arms}
-
-    {regret}
-
-    {best_arm}
+    {rounds_and_arms}
 
     regret_bound_ : float
         The theorem's bound on the expectation of ``regret_``; a single run can exceed it.
@@ -292,19 +280,7 @@ class Exp3IX(ExponentialBanditMixin, EstimatorMixin, BaseEstimator):
     probabilities_ : ndarray of shape (n_arms,)
         The probabilities of the next draw.
 
-    {n_pulls}
-
-    {n_rounds}
-
-    {n_arms_or_none}
-
-    {arms}
-
-    {cumulative_loss_of_arms}
-
-    {regret}
-
-    {best_arm}
+    {rounds_and_arms}
 
     regret_bound_ : float or None
         The theorem's bound on ``regret_``. None if there is a ``gamma`` but no rate of one value.

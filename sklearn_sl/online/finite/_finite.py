@@ -287,17 +287,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
         trial, it is ``n - 1`` in place of ``log2 n``, and one more for each trial in which all of
         them slept.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------
@@ -443,17 +433,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
         restart (with "keep" one more for each contradiction), and one more for each trial in
         which all hypotheses that were left slept.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------

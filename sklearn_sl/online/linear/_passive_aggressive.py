@@ -156,13 +156,7 @@ class PassiveAggressiveClassifier(
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------
@@ -378,13 +372,7 @@ class PassiveAggressiveRegressor(
 
     {radius}
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------

@@ -144,13 +144,7 @@ class Perceptron(
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------
