@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
-from sklearn_sl._memory import memory_errors
+from sklearn_sl._memory import complain_of_memory
 from sklearn_sl._threads import blas_threads_for
 
 try:
@@ -68,6 +68,7 @@ __all__ = [
     "fit_context",
     "make_sklearn_tree",
     "refuse_dataframes",
+    "steps",
     "validate_parameters",
     "watched",
     "with_callbacks",
@@ -101,11 +102,12 @@ def fit_context(
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X) if limit_blas else nullcontext():
+                with blas_threads_for(X) if limit_blas else nullcontext():
                     return run(self, *args, **kwargs)
-            except BaseException:
+            except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
+                complain_of_memory(error)
                 raise
 
         return transaction
@@ -189,6 +191,40 @@ class Steps:
         yield
         told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)
         self.stop = bool(told)
+
+
+@dataclass
+class Step:
+    """One step of a fit; ``last`` is set by whoever wants no more of them."""
+
+    number: int
+    last: bool = False
+
+
+def steps(estimator, *, name, total):
+    """Yield the steps of a fit, and tell them to the estimator's callbacks::
+
+        for step in steps(learner, name="pass", total=10):
+            step.last = work() < tol
+
+    They end before the total if the last one says so, or if a callback does. Not to be left by
+    ``break``; an exception passes through without further calls.
+    """
+    if not getattr(estimator, "_skl_callbacks", None):  # nobody listens
+        for number in range(1, total + 1):
+            yield (step := Step(number))
+            if step.last:
+                break
+        return
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    for number in range(1, total + 1):
+        task = root.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=estimator)
+        yield (step := Step(number))
+        if task.call_on_fit_task_end(estimator=estimator, metadata=None) or step.last:
+            break
+    root.call_on_fit_task_end(estimator=estimator)
 
 
 @contextlib.contextmanager

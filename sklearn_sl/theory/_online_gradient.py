@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_sl.theory._domain import positive, real, whole
+from sklearn_sl.theory._domain import positive, real, vector, whole
 from sklearn_sl.theory._perceptron import least_bound
 
 if TYPE_CHECKING:
@@ -207,7 +207,12 @@ def passive_aggressive_bound(
 
 def linear_slack(radius, norm, loss, C):
     """Return the bound of the learner with linear slack."""
-    return np.maximum(radius**2, 1 / C) * (norm**2 + 2 * C * loss)
+    return largest_cost(radius, C) * (norm**2 + 2 * C * loss)
+
+
+def largest_cost(radius, C):
+    """Return what a mistake costs at most with linear slack."""
+    return np.maximum(radius**2, 1 / C)
 
 
 def passive_aggressive_loss_bound(
@@ -358,11 +363,14 @@ def best_passive_aggressive_bound(
     else:
         C = positive("C", C)
 
+    cost = largest_cost(radius, C)
+
     def bound(norm, lacks):
         if C == np.inf:
             return no_slack(radius, norm, repeats * (lacks**2).sum(), ratio)
         if squared:
             return squared_slack(radius, norm, repeats * (lacks**2).sum(), C)
-        return linear_slack(radius, norm, repeats * lacks.sum(), C)
+        return cost * (norm**2 + 2 * C * (repeats * lacks.sum()))
 
+    margins, norm = vector("margins", margins), real("norm", norm, low=0)
     return least_bound(bound, margins, norm, repeats)
