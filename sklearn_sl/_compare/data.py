@@ -1,7 +1,6 @@
 """Data sets of the comparison: bundled ones by name, or a CSV file."""
 
 import dataclasses
-import difflib
 import os
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn_sl._compare.table import (
     MISSING,
     InputError,
     as_number,
+    did_you_mean,
     normal,
     parse_column,
     quoted,
@@ -50,6 +50,9 @@ class Dataset:
     categorical: tuple = ()
     n_classes: int = 0
     notes: tuple = ()
+    class_names: tuple = ()
+    feature_names: tuple = ()
+    unlabelled: np.ndarray = dataclasses.field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def summary(self):
@@ -92,13 +95,6 @@ def load(name, target=None, task="auto", *, cv=5, quick=False, seed=0):
         n_classes=len(np.unique(y)) if task == "classification" else 0,
         notes=tuple(notes),
     )
-
-
-def did_you_mean(word, choices):
-    """Return a hint with the closest of ``choices``, or nothing."""
-    choices = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
-    return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
 
 
 # --- the columns of a file ------------------------------------------------------

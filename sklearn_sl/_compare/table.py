@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import difflib
 import re
 import unicodedata
 
@@ -61,6 +62,13 @@ def quoted(field, width=30):
     line, text = field
     text = text if len(text) <= width else f"{text[: width - 3]}..."
     return f"{text!r} in line {line}"
+
+
+def did_you_mean(word, choices):
+    """Return a hint with the closest of ``choices``, or nothing."""
+    choices = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
 
 
 # --- the file -------------------------------------------------------------------
