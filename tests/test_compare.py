@@ -107,9 +107,10 @@ def evaluate(candidate, dataset, cv=3, seed=0):
 
 # --- bad input ------------------------------------------------------------------
 
-NUMBERS = range(30)
+NUMBERS = [14 * number % 60 for number in range(30)]  # no numbers of rows
+
 FILES = {
-    "good.csv": ("x,price", [NUMBERS, [number % 7 + 0.5 for number in NUMBERS]]),
+    "good.csv": ("x,price", [NUMBERS, [number % 7 + 0.5 for number in range(30)]]),
     "constant.csv": ("x,price", [NUMBERS, [1.5] * 30]),
     "one_class.csv": ("x,kind", [NUMBERS, ["cat"] * 30]),
     "rare.csv": ("x,kind", [NUMBERS, ["cat"] * 20 + ["dog"] * 5 + ["cow"] * 5]),
@@ -141,7 +142,11 @@ FILES = {
         ("--data ragged.csv --target y", "line 3 has 1 fields, the header has 2"),
         ("--data binary.csv --target y", "is not a CSV file"),
         ("--data zeros.csv --target y", "it has zero bytes"),
-        ("--data latin.csv --target y", "is not a CSV file in UTF-8: save it as one"),
+        ("latin.csv --target y --encoding utf-8", "is not a CSV file in UTF-8 or utf-8: name its"),
+        ("latin.csv --target y --encoding klingon", "--encoding klingon: no such encoding"),
+        ("binary.parquet --target y", "'binary.parquet' is not a Parquet file"),
+        ("good.csv --target price --drop prise", "no column 'prise' in good.csv; did you mean pri"),
+        ("good.csv --target price --keep y", "no column 'y' in good.csv; columns: x, price"),
         (
             "--data open.csv --target y",
             "line 3 has 1 fields, the header has 2; is a quotation mark",
@@ -150,12 +155,19 @@ FILES = {
         ("--data . --target y", "cannot read '.'"),
         ("--data constant.csv --target price --task regression", "the target is constant (1.5)"),
         ("--data one_class.csv --target kind", "one class only (cat)"),
-        ("--data rare.csv --target kind", "class cow has 5 rows, 6 are needed for 5 folds"),
+        (
+            "--data rare.csv --target kind",
+            "class cow has 5 rows, 6 are needed for 5 folds: merge it with another class, or "
+            "remove its rows\n",
+        ),
         ("--data short.csv --target price", "only 5 rows"),
         ("--data words.csv --target kind --task regression", "the target is text (dog): --task"),
         ("--data typo.csv --target price", "has numbers, but also '1.2.3' in line 31: put"),
         ("--data typo.csv --target price --task regression", "but also '1.2.3' in line 31"),
-        ("--data names.csv --target name", "use a smaller --cv or merge classes\n"),
+        (
+            "--data names.csv --target name",
+            "class n0 has 1 rows, 6 are needed for 5 folds: merge it",
+        ),
         ("--data alone.csv --target price", "no usable feature column; the target is the only one"),
         ("--data names.csv --target price", "no usable feature column; text column 'name'"),
         ("--data diabetes --task classification", "--task regression"),
@@ -198,7 +210,8 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_fold
     (in_folder / "empty.csv").write_text("")
     (in_folder / "header.csv").write_text("x,y\n")
     (in_folder / "ragged.csv").write_text("x,y\n1,2\n3\n")
-    (in_folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x80")
+    (in_folder / "binary.csv").write_bytes(b"\x7fELF\x81\x00\x80")
+    (in_folder / "binary.parquet").write_bytes(b"PAR1")
     (in_folder / "zeros.csv").write_bytes(b"x,y\n1,\x002\n")
     (in_folder / "latin.csv").write_text("x,y\n1,caf\xe9\n", encoding="latin-1")
     (in_folder / "open.csv").write_text('x,y\n1,2\n"3,4\n5,6\n')
@@ -273,10 +286,10 @@ def test_untidy_file_is_cleaned_and_every_step_is_noted(tmp_path):
     assert dataset.X.shape == (n - 1, 3)
     assert dataset.categorical == (0, 2)
     notes = "\n".join(dataset.notes)
-    assert "text column 'id' dropped: 60 different values" in notes
-    assert "column 'blank' dropped: empty" in notes
+    assert "text column 'id' left out: 60 different values" in notes
+    assert "column 'blank' left out: empty" in notes
     assert "text column 'town': the rarest of 25 values grouped" in notes
-    assert "1 rows without a target left out" in notes
+    assert "1 rows without a target are in no score" in notes
     candidate = candidates.candidate(SVC, candidates.OURS, {"C": [0.1, 1.0]}, seed=0)
     result = evaluate(candidate, dataset)
     assert result.error == ""
@@ -316,7 +329,7 @@ def test_word_for_nothing_is_missing_among_numbers(tmp_path, word):
     assert dataset.categorical == ()
     dataset = load_columns(tmp_path, "x,y", NUMBERS, [word, *HALVES[1:]])
     assert (dataset.task, len(dataset.y)) == ("regression", 29)
-    assert dataset.notes[0].startswith("1 rows without a target left out")
+    assert dataset.notes[0].startswith("1 rows without a target are in no score")
 
 
 def test_typo_among_numbers_is_named_and_counted_as_missing(tmp_path):
@@ -333,10 +346,13 @@ def test_typo_among_few_values_is_named_and_they_are_categories(tmp_path):
 
 
 def test_dropped_text_has_an_example(tmp_path):
-    dates = [f"2020-01-{day:02d}" for day in range(1, 31)]
-    dataset = load_columns(tmp_path, "x,when,y", NUMBERS, dates, CLASSES)
+    names = [f"person {number}" for number in NUMBERS]
+    dataset = load_columns(tmp_path, "x,who,y", NUMBERS, names, CLASSES)
     (note,) = dataset.notes
-    assert note.endswith("'when' dropped: 30 different values, such as '2020-01-01' in line 2")
+    assert note.endswith("'who' left out: 30 different values, such as 'person 0' in line 2")
+    prose = [f"he said {number} times so" for number in NUMBERS]
+    dataset = load_columns(tmp_path, "x,what,y", NUMBERS, prose, CLASSES)
+    assert dataset.notes[0].endswith("TfidfVectorizer makes features of prose")
 
 
 @pytest.mark.parametrize(
@@ -388,15 +404,20 @@ def test_long_whole_numbers_are_told_apart_as_classes(tmp_path):
 
 
 def test_numbers_of_the_rows_are_no_feature(tmp_path):
-    dataset = load_columns(tmp_path, ",x,y", NUMBERS, HALVES, CLASSES)
+    dataset = load_columns(tmp_path, ",x,y", range(30), HALVES, CLASSES)
     assert dataset.X.shape == (30, 1)
-    assert dataset.notes == ("column without a name dropped: it numbers the rows",)
+    note = "column without a name left out: it numbers the rows (--keep '' to use it)"
+    assert dataset.notes == (note,)
 
 
 @pytest.mark.parametrize(
     ("header", "note"),
     [
-        ("0.5,1,2", "the first line is taken for names of columns: 0.5, 1, 2"),
+        (
+            "0.5,1,2",
+            "the first line is taken for names of columns: 0.5, 1, 2; if "
+            "it is data, put a line of names before it",
+        ),
         ("x,x,2", "several columns have the same name: x"),
     ],
 )
@@ -457,7 +478,7 @@ def test_unit_of_feature_and_target_does_not_matter(tmp_path, scale):
 
 def test_few_rows_of_a_rare_class_are_left_out(tmp_path):
     labels = ["a"] * 30 + ["b"] * 30 + ["c"] * 2
-    path = write_csv(tmp_path / "rare.csv", "x,label", [range(62), labels])
+    path = write_csv(tmp_path / "rare.csv", "x,label", [np.arange(62) / 2, labels])
     dataset = data.load(path, "label", cv=5)
     assert dataset.n_classes == 2
     assert "1 rare classes (2 rows) left out" in dataset.notes[0]
@@ -466,7 +487,7 @@ def test_few_rows_of_a_rare_class_are_left_out(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_delimiter_is_found(tmp_path, delimiter):
     path = tmp_path / "file.csv"
-    lines = [delimiter.join(["x", "y"]), *(f"{row}{delimiter}{row / 2}" for row in range(30))]
+    lines = [delimiter.join(["x", "y"]), *(f"{row / 2}{delimiter}{row / 4}" for row in range(30))]
     path.write_text("\n".join(lines), encoding="utf-8-sig")
     assert data.load(str(path), "y").X.shape == (30, 1)
 

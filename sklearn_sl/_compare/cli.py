@@ -5,7 +5,7 @@ import os
 import sys
 
 from sklearn_sl import __version__
-from sklearn_sl._compare import run
+from sklearn_sl._compare import run, saved
 from sklearn_sl._compare.data import BUNDLED, DEFAULT
 from sklearn_sl._compare.table import InputError
 
@@ -53,6 +53,7 @@ def build_parser():
     parser.add_argument("--version", action="version", version=f"sklearn_sl {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     add_compare(commands)
+    add_predict(commands)
     return parser
 
 
@@ -83,6 +84,15 @@ def add_compare(commands):
         default="auto",
         help="auto: text or a few whole numbers are classes (default)",
     )
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave out; may be repeated")
+    add(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="use a column of numbers that looks like an identifier; may be repeated",
+    )
+    add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
     add = compare.add_argument_group("who takes part, and how").add_argument
     add("--estimators", metavar="NAME,...", help="only these estimators of the package")
     add("--exclude", metavar="NAME,...", help="all but these estimators of the package")
@@ -126,7 +136,30 @@ def add_compare(commands):
         action="store_true",
         help="go on from the report that is there: what it has is not run again",
     )
+    add(
+        "--save",
+        metavar="MODEL",
+        help="save the best one, fitted on all rows: MODEL.skops, or MODEL.joblib; its card is "
+        "MODEL.md",
+    )
     add("--quiet", action="store_true", help="do not tell what is running")
+
+
+def add_predict(commands):
+    predict = commands.add_parser(
+        "predict",
+        help="apply a model that compare has saved to the rows of a file",
+        description="Read a file with the columns that the model was fitted on, and write it again "
+        "with predictions. A .joblib file runs code when it is loaded: use only your own. A .skops "
+        "file is loaded if it has models of this package and scikit-learn only.",
+        allow_abbrev=False,
+    )
+    predict.set_defaults(run=saved.predict)
+    add = predict.add_argument
+    add("model", metavar="MODEL", help="the file that compare --save wrote")
+    add("file", metavar="FILE", help="a CSV or Parquet file with the same columns")
+    add("--out", metavar="FILE", help="a CSV file (default: the terminal)")
+    add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
 
 
 def main(argv=None):

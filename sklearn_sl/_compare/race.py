@@ -22,8 +22,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_sl._compare.candidates import grid_values
 from sklearn_sl._compare.certificates import certificates_of, worst
-from sklearn_sl._compare.data import INNER_FOLDS, MAX_CATEGORIES
+from sklearn_sl._compare.data import INNER_FOLDS
 from sklearn_sl._compare.metrics import scores_of
+from sklearn_sl._compare.table import MAX_CATEGORIES
 
 REPEATS, REPEAT_FOR = 7, 0.05  # a time is the best of so many runs, or of so many seconds
 UNLABELLED = -1  # the code of a row without a class, as in scikit-learn

@@ -14,6 +14,7 @@ from sklearn_sl._compare.data import BUNDLED, DEFAULT, load
 from sklearn_sl._compare.diagnostics import HOW_MANY, diagnose
 from sklearn_sl._compare.metrics import metrics_of
 from sklearn_sl._compare.progress import progress_for
+from sklearn_sl._compare.saved import card_path, check_model_path, save_winner
 from sklearn_sl._compare.table import InputError
 
 QUICK_BUDGET = 90.0  # seconds; `make demo` must end within two minutes
@@ -29,8 +30,12 @@ def compare(options, argv):
     names, exclude = estimator_names(options.estimators), estimator_names(options.exclude) or []
     known = state.load(options.out) if options.resume else {}
     check_writable(options.out, options.data)
+    if options.save is not None:
+        check_model_path(options.save, options.out)
     options.cv = options.cv or (3 if options.quick else 5)
     datasets = load_datasets(options)
+    if options.save is not None and len(datasets) > 1:
+        raise InputError("--save is for one data set: compare FILE --save MODEL")
     metrics = [metrics_of(dataset, options.scoring) for dataset in datasets]
     candidates, skipped = gather(datasets, names, exclude, options)
     keys = {
@@ -69,6 +74,8 @@ def compare(options, argv):
         for section in sections:
             print(report.text_report(section))
     print(f"report: {options.out}", flush=True)
+    if options.save is not None:
+        run.save(sections[0])
     if interrupted:
         print(
             "sklearn_sl compare: interrupted; the report has what was done until then, and "
@@ -89,9 +96,7 @@ class Run:
 
     def sections(self, results, interrupted=False):
         """Return the `Section` of each data set."""
-        notes = ()
-        if interrupted:
-            notes = ("The run was interrupted: what had no time is listed as not run.",)
+        notes = ["The run was interrupted: what had no time is listed as not run."] * interrupted
         numbers = {id(result): number for number, result in self.numbered(results)}
         return [
             report.Section(
@@ -100,10 +105,19 @@ class Run:
                 [result for result in results if numbers[id(result)] == number],
                 self.options.cv,
                 self.skipped[number],
-                notes=notes,
+                notes=(*notes, *self.about_unlabelled(number)),
             )
             for number, dataset in enumerate(self.datasets)
         ]
+
+    def about_unlabelled(self, number):
+        """Say who learns from rows without a class, if there are any."""
+        names = [c.name for n, c in self.candidates if n == number and c.takes_unlabelled]
+        rows = len(self.datasets[number].unlabelled)
+        if rows and names:
+            names = ", ".join(dict.fromkeys(names))
+            return [f"{rows} rows have no class: {names} learn from them, too, the others do not."]
+        return []
 
     def numbered(self, results):
         """Yield the number of its data set with each result."""
@@ -137,6 +151,14 @@ class Run:
             )
             if diagnosis is not None:
                 yield diagnosis
+
+    def save(self, section):
+        """Save the best candidate of a data set."""
+        candidates = {(c.library, c.name): c for _, c in self.candidates}
+        name = save_winner(self.options.save, section, candidates, self.options.seed)
+        if name is not None:
+            path = self.options.save
+            print(f"model: {path} ({name}), with its card {card_path(path)}", flush=True)
 
     def write(self, sections, results):
         """Write the report."""
@@ -192,6 +214,7 @@ def load_datasets(options):
     """Return the data set that was asked for, or the default ones."""
     shared = {"cv": options.cv, "quick": options.quick, "seed": options.seed}
     if options.data is not None:
+        shared |= {"keep": options.keep, "drop": options.drop, "encoding": options.encoding}
         return [load(options.data, options.target, options.task, **shared)]
     if options.target is not None:
         raise InputError("--target needs a file: compare FILE --target COLUMN")
