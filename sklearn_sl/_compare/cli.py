@@ -109,6 +109,12 @@ def add_compare(commands):
         metavar="N",
         help="of folds and estimators: the same seed gives the same scores (default 0)",
     )
+    add(
+        "--stream",
+        action="store_true",
+        help="progressive validation: each row, in the order of the file, is predicted before it "
+        "is learnt from",
+    )
     add = compare.add_argument_group("time").add_argument
     add(
         "--quick",

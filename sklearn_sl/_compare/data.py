@@ -66,7 +66,17 @@ class Dataset:
 
 
 def load(
-    name, target=None, task="auto", *, cv=5, quick=False, seed=0, keep=(), drop=(), encoding=None
+    name,
+    target=None,
+    task="auto",
+    *,
+    cv=5,
+    quick=False,
+    seed=0,
+    keep=(),
+    drop=(),
+    encoding=None,
+    stream=False,
 ):
     """Return the data set ``name``: a bundled one, or the CSV or Parquet file of that path.
 
@@ -93,7 +103,7 @@ def load(
     y = np.ldexp(y, -exponent) if exponent else y
     note_copies(X, y, notes)
     limit = MAX_ROWS_QUICK if quick else MAX_ROWS
-    if len(y) > limit:
+    if len(y) > limit and not stream:
         rows = sample_rows(y, limit, task, cv=cv, seed=seed)
         notes.append(f"{len(rows)} of {len(y)} rows, drawn at random")
         X, y = X[rows], y[rows]

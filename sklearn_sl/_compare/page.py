@@ -49,7 +49,8 @@ th[aria-sort=descending] button::after { content: " \\2193"; }
 abbr { text-decoration: underline dotted; cursor: help; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr));
   gap: 1rem; align-items: start; }
-figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; padding: .75rem; }
+figure { margin: 0; max-width: 42rem;
+  border: 1px solid var(--line); border-radius: .4rem; padding: .75rem; }
 svg { width: 100%; height: auto; display: block; } svg text { font-size: 12px; fill: var(--ink); }
 svg text.small { font-size: 10.5px; } svg .grid { stroke: var(--line); }
 svg .line { fill: none; stroke-width: 2; }

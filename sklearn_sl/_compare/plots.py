@@ -57,7 +57,12 @@ def score_plot(results, metric):
 
 def time_plot(results, metric):
     """Time to choose the settings and fit, against the score."""
-    figure = Figure("Time against score", "The numbers are in the table of results.")
+    libraries = {kind(result): result.library for result in without_baseline(results)}
+    figure = Figure(
+        "Time against score",
+        "The numbers are in the table of results.",
+        entries=sorted(libraries.items()),
+    )
     results = without_baseline(results)
     times = [result.median("tune_time") for result in results]
     shown = [metric.shown(result.score) for result in results]
@@ -75,8 +80,6 @@ def time_plot(results, metric):
         if all(abs(at[1] - y) > 13 or abs(at[0] - x) > 1.1 * width for x, y in taken):
             figure.add(svg.text(at[0] + 7, at[1] + 4, result.name, class_="small"))
             taken.append(at)
-    libraries = {kind(result): result.library for result in results}
-    figure.legend(sorted(libraries.items()), figure.right - 90, figure.bottom - 45)
     return figure.render()
 
 
@@ -89,6 +92,7 @@ def learning_plot(diagnoses, metric):
             f"{metric.shown(d.curve[-1]):.3g} after {d.sizes[-1]}"
             for d in diagnoses
         ),
+        entries=[(f"c{place}", titled(d)) for place, d in enumerate(diagnoses)],
     )
     shown = [metric.sign * np.array(d.curve) for d in diagnoses]
     spread = [np.array(d.curve_sd) for d in diagnoses]
@@ -108,10 +112,6 @@ def learning_plot(diagnoses, metric):
             )
             words = f"{titled(d)}: {score:.4g} +- {deviation:.2g} after {size} rows"
             figure.dot(size, score, f"c{place}", words)
-    entries = [(f"c{place}", d.name) for place, d in enumerate(diagnoses)]
-    start = figure.right - max(len(name) for _, name in entries) * svg.LETTER - 20
-    y = figure.bottom - 17 * len(entries) if metric.sign > 0 else None
-    figure.legend(entries, start, y)
     return figure.render()
 
 
@@ -119,7 +119,9 @@ def calibration_plot(diagnoses, two_classes):
     """Which share came true of what was predicted with some probability."""
     diagnoses = [(place, d) for place, d in enumerate(diagnoses) if d.calibration]
     figure = Figure(
-        "Calibration", "On the diagonal, predicted probabilities are those that come true."
+        "Calibration",
+        "On the diagonal, predicted probabilities are those that come true.",
+        entries=[(f"c{place}", titled(d)) for place, d in diagnoses],
     )
     what = "second class" if two_classes else "likeliest class"
     figure.x_axis(0, 1, f"predicted probability of the {what}")
@@ -131,7 +133,6 @@ def calibration_plot(diagnoses, two_classes):
         for p, share, count in d.calibration:
             words = f"{titled(d)}: {share:.3g} came true of {count} predicted with {p:.3g}"
             figure.dot(p, share, f"c{place}", words)
-    figure.legend([(f"c{place}", d.name) for place, d in diagnoses])
     return figure.render()
 
 
@@ -155,13 +156,14 @@ def residual_plot(diagnosis):
 
 def stream_plot(results, metric):
     """The score of the first trials, of several learners."""
-    figure = Figure("Progressive scores", "The last numbers are in the table of results.")
+    figure = Figure(
+        "Progressive scores",
+        "The last numbers are in the table of results.",
+        entries=[(f"c{place}", titled(r)) for place, r in enumerate(results)],
+    )
     ends = [metric.shown(score) for r in results for score in r.curve if np.isfinite(score)]
     figure.x_axis(0, max(results[0].at), "rows predicted")
     figure.y_axis(min(ends), max(ends), f"{metric.label} so far")
     for place, r in enumerate(results):
         figure.polyline(r.at, [metric.shown(score) for score in r.curve], f"c{place}")
-    entries = [(f"c{place}", r.name) for place, r in enumerate(results)]
-    start = figure.right - max(len(name) for _, name in entries) * svg.LETTER - 20
-    figure.legend(entries, start, figure.bottom - 17 * len(entries))
     return figure.render()

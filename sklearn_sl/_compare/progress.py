@@ -27,6 +27,9 @@ class Silent:
     def finished(self, result, done, total):
         """Tell how a candidate ended."""
 
+    def followed(self, result, done, total):
+        """Tell how a learner of a stream ended."""
+
     def looks_at(self, result):
         """Tell that one of the best is diagnosed."""
 
@@ -44,10 +47,15 @@ class Lines(Silent):
         say(f"{total} candidates{again}; Ctrl-C ends with a report of what is done")
 
     def finished(self, result, done, total):
-        width = len(str(total))
         outcome = result.error or f"{duration(result.median('tune_time'))} to tune and fit"
-        where = f"{result.dataset}: {result.name} ({result.library})"
-        say(f"[{done:{width}}/{total}] {where}: {outcome}")
+        self.tell(f"{result.dataset}: {result.name} ({result.library}): {outcome}", done, total)
+
+    def followed(self, result, done, total):
+        outcome = result.error or f"{duration(result.seconds)} for all rows"
+        self.tell(f"{result.name} ({result.library}): {outcome}", done, total)
+
+    def tell(self, line, done, total):
+        say(f"[{done:{len(str(total))}}/{total}] {line}")
 
     def looks_at(self, result):
         say(f"looking closer at {result.name} on {result.dataset}")
@@ -60,7 +68,7 @@ class Bar(Lines):
         super().begins(datasets, total, known, out)
         self.began = monotonic()
 
-    def finished(self, result, done, total):
+    def tell(self, line, done, total):
         """The bar shows it."""
 
     def started(self, running, done, total, width=24):

@@ -20,6 +20,7 @@ from sklearn_sl._compare.significance import LEVEL, against_best
 
 NOTE_WIDTH = 60
 IMBALANCE = 0.8  # the share of a class from which on accuracy says little
+INTERRUPTED = "The run was interrupted: what had no time is listed as not run."
 SPEED = "How many times faster than the class of scikit-learn: its time over ours, "
 
 
@@ -243,7 +244,11 @@ def warning_texts(results):
 
 def text_table(section):
     """Return the table of results with aligned columns; the page has more."""
-    header, rows = result_table(section)
+    return aligned(*result_table(section))
+
+
+def aligned(header, rows):
+    """Return a table as text."""
     lines = [[name.strip() for name, _ in header]]
     for row in rows:
         cells = [cell if isinstance(cell, str) else cell.text for cell in row]
@@ -254,11 +259,11 @@ def text_table(section):
     left = {0, *(place for place, (name, _) in enumerate(header) if name.startswith(" "))}
 
     def line(cells):
-        aligned = (
+        padded = (
             cell.ljust(width) if place in left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(cells, widths))
         )
-        return "  ".join(aligned).rstrip()
+        return "  ".join(padded).rstrip()
 
     return "\n".join(map(line, [lines[0], ["-" * width for width in widths], *lines[1:]]))
 
@@ -288,9 +293,7 @@ def html_report(sections, command, state="{}"):
     body = ["<h1>sklearn_sl compare</h1>", f"<p>{tag('code', command)}</p>"]
     for section in sections:
         body += html_section(section)
-    body += ["<h2>How to read this</h2>", *explanations(sections)]
-    rows = [[name, Cell(version)] for name, version in versions()]
-    body.append(page.table([(" what", ""), (" version", "")], rows, "Versions", sortable=False))
+    body += ["<h2>How to read this</h2>", explanations(sections), version_table()]
     names = ", ".join(section.dataset.name for section in sections)
     return page.document(f"sklearn_sl compare: {names}", body, state)
 
@@ -302,10 +305,7 @@ def html_section(section):
     pieces += [paragraph(warning, "warning") for warning in warnings_of(section)]
     header, rows = result_table(section)
     pieces.append(page.table(header, rows, "Results, the best first", kinds=kinds))
-    for reason, names in skipped_by_reason(section.skipped).items():
-        pieces.append(
-            paragraph(f"Not run: {counted(names)} ({reason}): {', '.join(names)}.", "soft")
-        )
+    pieces += not_run(section.skipped)
     pieces += pictures(section)
     if section.ran:
         kinds = [row_kind(result) for result in section.ran]
@@ -326,8 +326,16 @@ def html_section(section):
     return pieces
 
 
+def not_run(skipped):
+    """Return a paragraph for each reason for which estimators did not take part."""
+    return [
+        paragraph(f"Not run: {counted(names)} ({reason}): {', '.join(names)}.", "soft")
+        for reason, names in skipped_by_reason(skipped).items()
+    ]
+
+
 def row_kind(result):
-    if not result.ran:
+    if result.error:
         return "failed"
     return {OURS: "ours", BASELINE: "base"}.get(result.library, "")
 
@@ -394,15 +402,15 @@ def confusion(diagnosis, dataset):
     return ["<h3>Where the best one errs</h3>", page.table(header, rows, caption, sortable=False)]
 
 
-def preparation(dataset):
+def preparation(dataset, where="in each training part"):
     """Return every step from the file to what the estimators see."""
-    steps = [*dataset.notes, *preprocessing_steps(dataset)]
+    steps = [*dataset.notes, *preprocessing_steps(dataset, where)]
     items = "".join(tag("li", step) for step in steps)
     return ["<h3>What was done to the data</h3>", f"<ol>{items}</ol>"]
 
 
-def preprocessing_steps(dataset):
-    """Return the steps that are fitted in each training part, in words."""
+def preprocessing_steps(dataset, where="in each training part"):
+    """Return the steps that are fitted, in words."""
     n_numbers = dataset.X.shape[1] - len(dataset.categorical)
     steps = []
     if n_numbers:
@@ -414,7 +422,7 @@ def preprocessing_steps(dataset):
         steps.append(f"{len(dataset.categorical)} columns of categories one-hot encoded")
     if dataset.task == "regression":
         steps.append("the target scaled to mean 0 and standard deviation 1; scores are in its unit")
-    return [f"{step} (fitted in each training part)" for step in steps]
+    return [f"{step} (fitted {where})" for step in steps]
 
 
 def chosen(section):
@@ -431,15 +439,20 @@ def chosen(section):
     return [page.folded("Parameters that were chosen", table)]
 
 
-def explanations(sections):
-    """Return the meaning of the certificates that there are, and of the test."""
-    present = {name for s in sections for r in s.ran for name in r.certificates}
-    items = [
+def meanings(results, more=""):
+    """Return the meaning of the certificates that there are, and more entries of the list."""
+    present = {name for result in results for name in result.certificates}
+    items = "".join(
         tag("dt", certificate.name) + tag("dd", certificate.meaning)
         for certificate in CERTIFICATES
         if certificate.name in present
-    ]
-    items += [
+    )
+    return f"<dl>{items}{more}</dl>"
+
+
+def explanations(sections):
+    """Return the meaning of the certificates, of the test, and of the speeds."""
+    items = [
         tag("dt", "against the best")
         + tag(
             "dd",
@@ -456,7 +469,12 @@ def explanations(sections):
             "compared with the grid search of scikit-learn's class, over the same grid.",
         ),
     ]
-    return [f"<dl>{''.join(items)}</dl>"]
+    return meanings([result for section in sections for result in section.ran], "".join(items))
+
+
+def version_table():
+    rows = [[name, Cell(version)] for name, version in versions()]
+    return page.table([(" what", ""), (" version", "")], rows, "Versions", sortable=False)
 
 
 def versions():

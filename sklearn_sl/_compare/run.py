@@ -8,7 +8,7 @@ from time import monotonic
 
 import joblib
 
-from sklearn_sl._compare import pool, report, state
+from sklearn_sl._compare import pool, report, state, stream
 from sklearn_sl._compare.candidates import BASELINE, baseline, check_names, find_contests
 from sklearn_sl._compare.data import BUNDLED, DEFAULT, load
 from sklearn_sl._compare.diagnostics import HOW_MANY, diagnose
@@ -34,6 +34,8 @@ def compare(options, argv):
         check_model_path(options.save, options.out)
     options.cv = options.cv or (3 if options.quick else 5)
     datasets = load_datasets(options)
+    if options.stream:
+        return compare_stream(options, datasets, names, exclude, started + budget, argv)
     if options.save is not None and len(datasets) > 1:
         raise InputError("--save is for one data set: compare FILE --save MODEL")
     metrics = [metrics_of(dataset, options.scoring) for dataset in datasets]
@@ -86,6 +88,24 @@ def compare(options, argv):
     return tell_failures(sections)
 
 
+def compare_stream(options, datasets, names, exclude, end, argv):
+    """Report on the rows as a stream; return the exit status."""
+    if len(datasets) > 1:
+        raise InputError("--stream needs a data set: compare FILE --stream")
+    if options.resume or options.save is not None:
+        raise InputError("--stream goes neither with --resume nor with --save")
+    section, text, page = stream.compare(options, datasets[0], names, exclude, end, argv)
+    try:
+        write_report(options.out, page)
+    finally:
+        print(text)
+    print(f"report: {options.out}", flush=True)
+    if section.interrupted:
+        print("sklearn_sl compare: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 0 if section.ran else ALL_FAILED
+
+
 class Run:
     """What a report is made of, at any moment of the race."""
 
@@ -96,7 +116,7 @@ class Run:
 
     def sections(self, results, interrupted=False):
         """Return the `Section` of each data set."""
-        notes = ["The run was interrupted: what had no time is listed as not run."] * interrupted
+        notes = [report.INTERRUPTED] * interrupted
         numbers = {id(result): number for number, result in self.numbered(results)}
         return [
             report.Section(
@@ -213,6 +233,7 @@ def estimator_names(text):
 def load_datasets(options):
     """Return the data set that was asked for, or the default ones."""
     shared = {"cv": options.cv, "quick": options.quick, "seed": options.seed}
+    shared["stream"] = options.stream
     if options.data is not None:
         shared |= {"keep": options.keep, "drop": options.drop, "encoding": options.encoding}
         return [load(options.data, options.target, options.task, **shared)]

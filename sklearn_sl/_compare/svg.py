@@ -8,6 +8,7 @@ import html
 import math
 
 LETTER = 6.3  # about the width of a letter
+LINE = 17
 
 
 def escaped(text):
@@ -62,13 +63,21 @@ def number(value):
 
 
 class Figure:
-    """A picture with axes, a title and a description for those who do not see it."""
+    """A picture with axes, a title and a description for those who do not see it.
 
-    def __init__(self, title, description, width=460, height=300, left=52, right=14, bottom=44):
+    ``entries`` are the kinds of lines and dots, each with its name, for the legend.
+    """
+
+    def __init__(self, title, description, *, entries=(), height=280, left=52):
         self.title, self.description = title, description
-        self.width, self.height = width, height
-        self.left, self.right, self.top, self.bottom = left, width - right, 12, height - bottom
+        self.width, self.height = 460, height + LINE * len(entries)
+        self.left, self.right = left, self.width - 14
+        self.top, self.bottom = 12 + LINE * len(entries), self.height - 44
         self.shapes = []
+        for place, (kind, words) in enumerate(entries):  # above the axes, where nothing is drawn
+            at = 16 + LINE * place
+            self.add(element("circle", cx=left + 5, cy=at - 4, r=5, class_=f"dot {kind}"))
+            self.add(text(left + 16, at, words))
 
     def add(self, shape):
         self.shapes.append(shape)
@@ -100,14 +109,6 @@ class Figure:
     def dot(self, x, y, kind, words, radius=4):
         mark = element("circle", cx=self.x(x), cy=self.y(y), r=radius, class_=f"dot {kind}")
         self.add(told(mark, words))
-
-    def legend(self, entries, x=None, y=None):
-        """Add names of kinds, one below the other, from a corner on."""
-        x, y = self.left + 10 if x is None else x, self.top + 14 if y is None else y
-        for place, (kind, words) in enumerate(entries):
-            at = y + place * 17
-            self.add(element("circle", cx=x, cy=at - 4, r=5, class_=f"dot {kind}"))
-            self.add(text(x + 10, at, words))
 
     def render(self):
         """Return the picture."""
