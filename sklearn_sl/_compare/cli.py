@@ -5,7 +5,7 @@ import os
 import sys
 
 from sklearn_sl import __version__
-from sklearn_sl._compare import run, saved
+from sklearn_sl._compare import bench, run, saved
 from sklearn_sl._compare.data import BUNDLED, DEFAULT
 from sklearn_sl._compare.table import InputError
 
@@ -54,6 +54,7 @@ def build_parser():
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     add_compare(commands)
     add_predict(commands)
+    add_bench(commands)
     return parser
 
 
@@ -166,6 +167,26 @@ def add_predict(commands):
     add("file", metavar="FILE", help="a CSV or Parquet file with the same columns")
     add("--out", metavar="FILE", help="a CSV file (default: the terminal)")
     add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
+
+
+def add_bench(commands):
+    command = commands.add_parser(
+        "bench",
+        help="run the benchmarks of the package on this machine",
+        description="Run the benchmarks against scikit-learn and other peers: answers must agree "
+        "before times are compared. Needs the source tree.",
+        allow_abbrev=False,
+    )
+    command.set_defaults(run=bench.bench)
+    add = command.add_argument
+    add("topics", nargs="*", metavar="TOPIC", help=f"{', '.join(bench.topics())}; default: all")
+    add("--size", choices=["quick", "full"], default="quick", help="of the data (default quick)")
+    add(
+        "--results",
+        default="bench-results",
+        metavar="FOLDER",
+        help="where the measurements are written (default bench-results)",
+    )
 
 
 def main(argv=None):

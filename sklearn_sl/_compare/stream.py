@@ -32,8 +32,8 @@ MOST_BLOCKS = 5000  # longer streams are told in blocks
 POINTS = 40  # of a curve
 PICTURED = 5  # curves
 SORTED = (
-    "Rows with like targets follow each other in this file: if that order is none that new rows will "
-    "have, shuffle the file first."
+    "Rows with like targets follow each other in this file: if that order is none that new rows "
+    "will have, shuffle the file first."
 )
 
 
