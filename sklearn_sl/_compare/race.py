@@ -15,6 +15,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -178,22 +179,16 @@ def tuned(candidate, dataset, X, y, seed, metric):
     search = GridSearchCV(
         model, grid, scoring=metric.scorer, cv=list(inner_splits(dataset.task, X, y, seed))
     )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        # A setting that cannot be fitted is no news: others are chosen.
+        warnings.simplefilter("ignore", FitFailedWarning)
+        warnings.filterwarnings("ignore", "One or more of the test scores are non-finite")
         try:
             search.fit(X, y)
         except ValueError:
             clone(model).set_params(**points[0]).fit(X, y)  # its own exception, not the search's
             raise
-    repeat_warnings(caught)
     return search.best_estimator_, int(search.best_index_)
-
-
-def repeat_warnings(caught):
-    """Pass warnings on, but for those of the search about settings that failed."""
-    for warning in caught:
-        if "fits failed" not in str(warning.message) and "non-finite" not in str(warning.message):
-            warnings.warn(warning.message, warning.category, stacklevel=2)
 
 
 def inner_splits(task, X, y, seed):
