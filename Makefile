@@ -39,6 +39,7 @@ test-matrix:
 
 bench: .venv/bench.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script --size $(SIZE) || exit 1; done
+	$(BIN)/python doc/benchmarks.py
 
 doc: .venv/doc.stamp
 	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html

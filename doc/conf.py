@@ -1,7 +1,10 @@
 """Configuration of the documentation; ``make doc`` builds it, without a network."""
 
 import inspect
+import re
+import sys
 import warnings
+from pathlib import Path
 
 import matplotlib
 import threadpoolctl
@@ -10,6 +13,9 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx_gallery.sorting import ExplicitOrder
 
 import sklearn_sl
+
+sys.path.insert(0, str(Path(__file__).parent))
+import inventory
 
 matplotlib.use("agg")
 # The examples are small: threads of BLAS on a busy machine cost them more than they give.
@@ -23,6 +29,7 @@ version = release = sklearn_sl.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -31,9 +38,31 @@ templates_path = ["_templates"]
 default_role = "literal"
 
 autosummary_generate = True
+
+
+def chapters():
+    """Return ``{object: page of the guide that mentions it most often}``."""
+    mentions = {}
+    for page in sorted((Path(__file__).parent / "guide").glob("*.rst")):
+        for name in re.findall(r"`~?(?:[a-z_]+\.)*([A-Za-z]\w+)(?:\(\))?`", page.read_text()):
+            counts = mentions.setdefault(name, {})
+            counts[page.stem] = counts.get(page.stem, 0) + (page.stem not in GENERAL_PAGES)
+    return {name: max(counts, key=counts.get) for name, counts in mentions.items()}
+
+
+# Pages that name everything.
+GENERAL_PAGES = {"quickstart", "choose", "migration", "compare", "index"}
+autosummary_context = {"chapters": chapters()}
 autodoc_default_options = {"members": True, "inherited-members": True}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+
+intersphinx_mapping = {
+    "sklearn": (
+        "https://scikit-learn.org/stable/",
+        inventory.write(Path(__file__).parent / "_build" / "scikit-learn.inv"),
+    )
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_sl {release}"
@@ -50,7 +79,17 @@ html_theme_options = {
 }
 # Pages without neighbours, and one with a wide table.
 html_sidebars = {
-    page: [] for page in ("index", "design", "theory", "changelog", "glossary", "guide/kernels")
+    page: []
+    for page in (
+        "index",
+        "install",
+        "benchmarks",
+        "design",
+        "theory",
+        "changelog",
+        "glossary",
+        "guide/kernels",
+    )
 }
 
 sphinx_gallery_conf = {
@@ -69,7 +108,8 @@ sphinx_gallery_conf = {
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sklearn_sl",),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
@@ -89,9 +129,23 @@ def skip_foreign_members(app, what, name, item, skip, options):
     return True if module.split(".")[0] != "sklearn_sl" else None
 
 
+# An index below an accent, as docutils writes \\hat y_t: (what is below, index, accent).
+ACCENT = re.compile(
+    r"<munderover>(\s*<(m[a-z]+)>[^<]*</\2>)(\s*<(m[a-z]+)>.*?</\4>)"
+    r'(\s*<mo stretchy="false">[^<]*</mo>)\s*</munderover>',
+    re.DOTALL,
+)
+
+
+def mathml(tex, as_block):
+    """Return a formula as MathML, where the index of an accented letter is a subscript."""
+    code = tex2mathml(tex, as_block=as_block)
+    return ACCENT.sub(r"<msub><mover>\1\5</mover>\3</msub>", code)
+
+
 def write_mathml(translator, node):
     """Write a formula as MathML: browsers show it as it is, without a script from the network."""
-    translator.body.append(tex2mathml(node.astext(), as_block=node.tagname == "math_block"))
+    translator.body.append(mathml(node.astext(), node.tagname == "math_block"))
     raise nodes.SkipNode
 
 

@@ -1,12 +1,14 @@
-"""Write the lists of public names: doc/api.rst and the table in README.rst.
+"""Write doc/api.rst, doc/guide/migration.rst and the table in README.rst.
 
 A plain script, ``python doc/lists.py``, for after a name was added; a test fails until then. What
 is public is what the modules export; the headings are the first sentences of their docstrings.
+The tables about scikit-learn's classes are written from doc/migration.toml.
 """
 
 import importlib
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 from sklearn.base import BaseEstimator
@@ -22,7 +24,7 @@ KINDS = {
     "functions": "Functions",
 }
 # Between these lines stands the table of README.rst.
-MARKS = ".. The table is written by doc/lists.py.\n", ".. End of the table.\n"
+MARKS = ".. Written from doc/migration.toml.\n", ".. End of what is written.\n"
 
 
 def title_of(module):
@@ -69,6 +71,9 @@ def reference():
     parts = [
         f".. Written by doc/lists.py.\n\n.. _api:\n\n{'=' * 13}\nAPI reference\n{'=' * 13}\n",
         "Everything listed here is public. Names with a leading underscore are not.\n",
+        underlined("The package as a whole", "="),
+        ".. currentmodule:: sklearn_sl\n",
+        ".. autosummary::\n   :toctree: generated/\n\n   all_estimators\n   show_versions\n",
     ]
     for module in public_modules():
         parts.append(underlined(title_of(module), "="))
@@ -82,28 +87,86 @@ def reference():
     return "\n".join(parts)
 
 
-def table():
-    """Return the table of README.rst: estimators and kernels of each module, others counted."""
-    lines = [".. list-table::", "   :widths: 25 75", ""]
-    for module in public_modules():
-        kinds = {name: kind_of(getattr(module, name)) for name in module.__all__}
-        named = sorted((n for n in kinds if kinds[n] in ("estimators", "kernels")), key=str.lower)
-        n_others = len(kinds) - len(named)
-        texts = [", ".join(named)] if named else []
-        texts += [f"{n_others} {'other ' * bool(named)}classes and functions"] if n_others else []
-        lines += [f"   * - ``{module.__name__}``", f"     - {'; '.join(texts)}"]
+def migration_groups():
+    """Return the entries of doc/migration.toml, classes that differ from scikit-learn's alike."""
+    return tomllib.loads((ROOT / "doc" / "migration.toml").read_text())["group"]
+
+
+def migration_table():
+    """Return the table of README.rst about scikit-learn's classes, in a few words each."""
+    lines = [".. list-table::", "   :widths: 38 62", ""]
+    for group in migration_groups():
+        names = ", ".join(f"``{name}``" for name in group["names"])
+        lines += [f"   * - {names}", f"     - {group['short']}"]
     return "\n".join(lines) + "\n"
+
+
+MIGRATION = """\
+.. Written by doc/lists.py from doc/migration.toml.
+
+.. _migration:
+
+========================
+Coming from scikit-learn
+========================
+
+A class with the name of one of scikit-learn's takes its parameters, with the same meaning and
+defaults, and has its methods and fitted attributes. Change the import line; parameter grids,
+pipelines, sample weights, sparse input, data frames and pickling work as before. scikit-learn's own
+tests are run on these classes, and ``tests/drop_in/deviations.toml`` lists every test that may
+fail, with the reason.
+
+Where a grid search is the slow part, there is a class that needs none:
+
+.. list-table::
+   :header-rows: 1
+   :widths: 50 50
+
+   * - instead of
+     - use
+   * - a grid search over ``alpha`` and ``gamma`` of ``KernelRidge``
+     - :class:`~sklearn_sl.kernel_ridge.KernelRidgeCV`, by exact leave-one-out
+   * - a grid search over ``C`` and ``gamma`` of ``SVC``
+     - :class:`~sklearn_sl.svm.SVCCV`; :func:`~sklearn_sl.svm.svm_path` for all ``C``
+   * - a grid search over ``ccp_alpha`` or ``max_depth`` of a tree
+     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule
+   * - a grid search over ``n_estimators`` of a forest
+     - one forest, ``choose_n_estimators()`` and ``truncate()``
+"""
+
+
+def migration_page():
+    """Return the text of doc/guide/migration.rst."""
+    return "\n".join([MIGRATION, *map(migration_section, migration_groups())])
+
+
+def migration_section(group):
+    """Return the section of the classes that differ from scikit-learn's alike."""
+    lines = [
+        underlined(" and ".join(group["names"]), "="),
+        ".. code-block:: diff\n",
+        *(f"   -from {group['from']} import {name}" for name in group["names"]),
+        *(f"   +from {group['to']} import {name}" for name in group["names"]),
+        "",
+        "You gain:\n",
+        *(f"- {gain}" for gain in group["gains"]),
+        "\nWhat differs:\n",
+        *(f"- {difference}" for difference in group["differs"]),
+        f"\nEverything about these classes: :doc:`{group['chapter']}`.\n",
+    ]
+    return "\n".join(lines)
 
 
 def with_table(readme):
     """Return the text of README.rst with its table as it should be."""
     before, rest = readme.split(MARKS[0])
-    return f"{before}{MARKS[0]}\n{table()}\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
+    return f"{before}{MARKS[0]}\n{migration_table()}\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
 
 
 def main():
-    """Write both files."""
+    """Write all of them."""
     (ROOT / "doc" / "api.rst").write_text(reference())
+    (ROOT / "doc" / "guide" / "migration.rst").write_text(migration_page())
     readme = ROOT / "README.rst"
     readme.write_text(with_table(readme.read_text()))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 from numbers import Real
 from typing import Any
 
@@ -28,6 +30,14 @@ class EstimatorMixin(CallbackSupportMixin):
     ``_check_state()``. To be placed first among the bases.
     """
 
+    # The HTML representation links to the page of a class once pyproject.toml names a site.
+    _doc_link_module = "sklearn_sl"
+
+    @property
+    def _doc_link_template(self):
+        site = documentation_url()
+        return f"{site}/generated/{{estimator_module}}.{{estimator_name}}.html" if site else ""
+
     def __getstate__(self):
         return {**super().__getstate__(), "_sklearn_sl_version": __version__}
 
@@ -44,6 +54,17 @@ class EstimatorMixin(CallbackSupportMixin):
             )
         super().__setstate__(state)
         check_state(self)
+
+
+@functools.cache
+def documentation_url():
+    """Return the address of the documentation that the installed package names, or None."""
+    try:
+        urls = importlib.metadata.metadata("sklearn-sl").get_all("Project-URL", [])
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    named = dict(url.split(", ", maxsplit=1) for url in urls)
+    return named.get("Documentation", "").rstrip("/") or None
 
 
 def read_labels(y):

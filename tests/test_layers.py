@@ -32,7 +32,7 @@ LAYERS = [
     {"_kernel_search", "online", "tree"},
     {"ensemble", "graph", "kernel_ridge", "svm"},
     {"datasets", "inspection"},
-    {"_compare"},
+    {"_about", "_compare"},
     {"__main__"},
 ]
 LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}

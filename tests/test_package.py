@@ -1,5 +1,6 @@
 """The package as a whole: what it imports, documents and ships."""
 
+import importlib
 import importlib.metadata
 import inspect
 import re
@@ -13,6 +14,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import sklearn
+from sklearn.utils import discovery
+from sklearn.utils.fixes import parse_version
 
 import sklearn_sl
 from sklearn_sl._discovery import public_modules, public_objects
@@ -51,6 +55,66 @@ def test_public_modules_import_what_scikit_learn_imports_and_nothing_else():
     assert distributions(ours) <= distributions(theirs) | {"sklearn-sl"}
 
 
+def test_subpackages_are_imported_when_they_are_used():
+    used = modules_after("import sklearn_sl; sklearn_sl.tree")
+    assert "sklearn_sl.tree" in used
+    assert "sklearn_sl.svm" not in used
+    assert set(dir(sklearn_sl)) == {*sklearn_sl.__all__}
+    with pytest.raises(AttributeError, match="no attribute 'forest'"):
+        _ = sklearn_sl.forest
+
+
+def test_all_public_modules_are_names_of_the_package():
+    names = {module.__name__.removeprefix("sklearn_sl.") for module in public_modules()}
+    assert {name for name in names if "." not in name} <= {*sklearn_sl.__all__}
+
+
+def test_a_tree_that_is_not_compiled_says_how_to_compile_it(tmp_path):
+    (tmp_path / "sklearn_sl").mkdir()
+    shutil.copy(Path(sklearn_sl.__file__), tmp_path / "sklearn_sl")
+    command = [sys.executable, "-c", "import sklearn_sl"]
+    failed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "pip install --editable ." in failed.stderr.splitlines()[-1]
+
+
+def test_all_estimators_are_found_by_kind():
+    everything = sklearn_sl.all_estimators()
+    assert everything == sorted(everything, key=lambda pair: pair[0])
+    assert dict(everything)["SVC"] is sklearn_sl.svm.SVC
+    kinds = ["classifier", "regressor"]
+    both = sklearn_sl.all_estimators(kinds)
+    assert {*both} == {pair for kind in kinds for pair in sklearn_sl.all_estimators(kind)}
+    assert "SVR" not in dict(sklearn_sl.all_estimators("classifier"))
+    with pytest.raises(ValueError, match=r"type_filter must be None or .*'trees'"):
+        sklearn_sl.all_estimators("trees")
+
+
+def test_versions_name_what_the_package_runs_with(capsys):
+    sklearn_sl.show_versions()
+    shown = capsys.readouterr().out
+    assert f"sklearn_sl: {sklearn_sl.__version__}" in shown
+    assert f"numpy: {importlib.metadata.version('numpy')}" in shown
+    assert "num_threads" in shown
+
+
+def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
+    model = sklearn_sl.svm.SVC()
+    monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: None)
+    assert model._get_doc_link() == ""
+    assert 'sk-estimator-doc-link fitted" rel' not in model._repr_html_()
+    monkeypatch.setattr(sklearn_sl.base, "documentation_url", lambda: "https://example.org/stable")
+    assert 'href="https://example.org/stable/generated/sklearn_sl.svm.SVC.html"' in (
+        model._repr_html_()
+    )
+
+
+def test_html_of_a_fitted_model_shows_its_certificates():
+    shown = sklearn_sl.svm.SVC().fit([[0], [1]], [0, 1])._repr_html_()
+    fitted_attributes = parse_version(sklearn.__version__) >= parse_version("1.9")
+    assert ("duality_gap_" in shown) == fitted_attributes
+
+
 def test_version_is_that_of_the_metadata():
     assert sklearn_sl.__version__ == importlib.metadata.version("sklearn-sl")
 
@@ -62,13 +126,55 @@ def test_package_says_that_it_is_typed():
 # ---------------------------------------------------------------- documentation
 
 
-def test_lists_of_public_names_are_up_to_date():
-    path = ROOT / "doc" / "lists.py"
-    lists = runpy.run_path(str(path))
+@pytest.fixture(scope="module")
+def lists():
+    """Return what doc/lists.py defines."""
+    return runpy.run_path(str(ROOT / "doc" / "lists.py"))
+
+
+def test_lists_of_public_names_are_up_to_date(lists):
     readme = (ROOT / "README.rst").read_text()
     assert (ROOT / "doc" / "api.rst").read_text() == lists["reference"](), "python doc/lists.py"
     assert readme == lists["with_table"](readme), "python doc/lists.py"
     assert all(f"   {name.rpartition('.')[2]}\n" in lists["reference"]() for name in PUBLIC)
+
+
+def test_page_for_users_of_scikit_learn_is_up_to_date_and_has_each_class(lists):
+    page = ROOT / "doc" / "guide" / "migration.rst"
+    assert page.read_text() == lists["migration_page"](), "python doc/lists.py"
+    theirs = dict(discovery.all_estimators())
+    shared = {name for name, _ in sklearn_sl.all_estimators() if name in theirs}
+    groups = lists["migration_groups"]()
+    assert sorted(name for group in groups for name in group["names"]) == sorted(shared)
+    for group in groups:
+        for name in group["names"]:
+            for where in group["from"], group["to"]:
+                assert hasattr(importlib.import_module(where), name)
+
+
+def test_page_of_benchmarks_is_up_to_date():
+    script = runpy.run_path(str(ROOT / "doc" / "benchmarks.py"))
+    recorded = script["records"]()
+    assert script["PAGE"].read_text() == script["page"](recorded), "python doc/benchmarks.py"
+    assert script["FIGURE"].read_text() == script["figure"](recorded), "python doc/benchmarks.py"
+
+
+def test_numbers_of_the_readme_are_those_that_were_recorded():
+    readme = (ROOT / "README.rst").read_text()
+    script = runpy.run_path(str(ROOT / "doc" / "benchmarks.py"))
+    recorded = script["records"]()
+
+    def times(topic, job, theirs="scikit-learn"):
+        return 1 / script["ratio_of"](recorded, topic, job, theirs)
+
+    tree, boosting = times("tree", "classification-n500000"), times("ensemble", "adaboost")
+    assert f"Trees {tree:.0f} times, AdaBoost {boosting:.0f} times" in readme
+    assert f"machines {times('svm', 'rbf-C10-n20000'):.0f} times as fast" in readme
+    assert f"1/{times('kernel_ridge', 'select', 'GridSearchCV n_jobs=1'):.0f} of the time" in readme
+    theory = (ROOT / "doc" / "theory.rst").read_text()
+    n_statements = theory.count("\n   * - ") - theory.count(":header-rows: 1")
+    assert f"{n_statements} theorems" in readme
+    assert len(readme.split()) < 700
 
 
 def sections(docstring):

@@ -122,6 +122,11 @@ def as_kernel(
     """Return the kernel object, without data-dependent parameters, that the user asked for."""
     if isinstance(kernel, gp.Kernel):
         return resolve(kernel, X, sample_weight)
+    if isinstance(kernel, type) and issubclass(kernel, gp.Kernel):
+        raise TypeError(
+            f"kernel must be a str, a kernel object or a function; got the class "
+            f"{kernel.__name__}: use an instance, such as kernel={kernel.__name__}(...)."
+        )
     if callable(kernel):
         function = MatrixFunction if function_of_matrices else PairwiseFunction
         return function(kernel, kernel_params)

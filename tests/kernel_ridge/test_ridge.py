@@ -695,3 +695,8 @@ def test_leverages_are_those_of_the_fit_after_parameters_have_changed(rng):
     expected = KernelRidge(0.3, kernel="rbf", fit_intercept=True).fit(X, y).leverage_
     model.set_params(fit_intercept=False, alpha=9.0, kernel="linear")
     np.testing.assert_allclose(model.leverage_, expected, **EXACT)
+
+
+def test_class_in_place_of_a_kernel_object_is_refused():
+    with pytest.raises(TypeError, match=r"got the class Gaussian: use an instance, .*Gaussian\("):
+        KernelRidge(kernel=Gaussian).fit([[0.0], [1.0]], [0, 1])
