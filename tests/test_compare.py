@@ -90,7 +90,10 @@ def run(candidates_, dataset, budget=np.inf, jobs=1):
         end=time.monotonic() + budget,
         progress=progress.Silent(),
     )
-    return {result.name: result for result in race_.run()}
+    results = race_.run()
+    if race_.spare is not None:
+        race_.spare.kill()
+    return {result.name: result for result in results}
 
 
 def evaluate(candidate, dataset, cv=3, seed=0):

@@ -104,10 +104,13 @@ class Worker:
 
 
 class Assistant:
-    """A worker that is asked for one thing after the other, until a moment ``end``."""
+    """A worker that is asked for one thing after the other, until a moment ``end``.
 
-    def __init__(self, datasets, end):
-        self.datasets, self.end, self.worker = datasets, end, None
+    It may be one that a race has left, which has the data sets already.
+    """
+
+    def __init__(self, datasets, end, worker=None):
+        self.datasets, self.end, self.worker = datasets, end, worker
 
     def __enter__(self):
         return self
@@ -134,7 +137,7 @@ class Assistant:
 
 
 class Race:
-    """All candidates, their results, and the clock.
+    """All candidates, their results, and the clock; afterwards a ``spare`` worker, if one is left.
 
     Parameters
     ----------
@@ -161,7 +164,7 @@ class Race:
         self.datasets, self.metrics, self.cv, self.seed = datasets, metrics, cv, seed
         self.end, self.progress = end, progress
         self.total, self.interrupted = len(candidates), False
-        self.results, self.workers = [], []
+        self.results, self.workers, self.spare = [], [], None
         self.queue, self.stopped = collections.deque(), collections.deque()
         for number, candidate in candidates:
             earlier = (known or {}).get((number, candidate.library, candidate.name))
@@ -184,7 +187,11 @@ class Race:
             self.give_up(INTERRUPTED)
         finally:
             for worker in self.workers:
-                worker.kill()
+                idle = worker.ready and worker.entry is None
+                if idle and self.spare is None and not self.interrupted:
+                    self.spare = worker
+                else:
+                    worker.kill()
         return self.results
 
     def give_up(self, reason):

@@ -67,7 +67,7 @@ def compare(options, argv):
     interrupted = race.interrupted
     if not interrupted:
         try:
-            run.look_closer(sections, progress, started + budget)
+            run.look_closer(sections, progress, started + budget, race.spare)
         except KeyboardInterrupt:
             interrupted = True
     try:
@@ -76,7 +76,7 @@ def compare(options, argv):
         for section in sections:
             print(report.text_report(section))
     print(f"report: {options.out}", flush=True)
-    if options.save is not None:
+    if options.save is not None and not interrupted:
         run.save(sections[0])
     if interrupted:
         print(
@@ -145,9 +145,9 @@ class Run:
         for result in results:
             yield names.index(result.dataset), result
 
-    def look_closer(self, sections, progress, end):
+    def look_closer(self, sections, progress, end, worker):
         """Diagnose the best candidates of each data set."""
-        with pool.Assistant(self.datasets, end) as assistant:
+        with pool.Assistant(self.datasets, end, worker) as assistant:
             for number, section in enumerate(sections):
                 section.diagnoses = tuple(self.diagnoses(number, section, progress, assistant))
         progress.ends()
