@@ -38,8 +38,9 @@ def diagnose(dataset, candidate, chosen, *, cv, seed, metrics):
     """Return the `Diagnosis` of a candidate; ``chosen`` are the places of its settings."""
     points = addressed(candidate.points, dataset)
     splits = outer_splits(dataset, cv, seed)
-    sizes = [round(share * min(len(train) for train, _ in splits)) for share in SHARES]
-    sizes = sorted({size for size in sizes if size >= 10 * max(dataset.n_classes, 1)})
+    everything = min(len(train) for train, _ in splits)
+    sizes = {round(share * everything) for share in SHARES}
+    sizes = sorted({size for size in sizes if size >= 10 * dataset.n_classes} | {everything})
     scores, answers, chances = [], np.empty(len(dataset.y)), None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

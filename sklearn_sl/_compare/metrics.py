@@ -110,5 +110,7 @@ def scores_of(model, X, y, metrics):
             reasons.append("")
         except (AttributeError, TypeError, ValueError) as error:  # no probabilities, say
             scores[metric.scorer] = np.nan
-            reasons.append(str(error).split("\n")[0])
+            no_chances = isinstance(error, AttributeError) and "predict_proba" in str(error)
+            reason = "it gives no probabilities" if no_chances else str(error).split("\n")[0]
+            reasons.append(reason)
     return scores, reasons[0]

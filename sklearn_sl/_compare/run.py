@@ -1,6 +1,7 @@
 """The command ``compare``: load, race, look closer, report."""
 
 import contextlib
+import dataclasses
 import os
 import shlex
 import sys
@@ -116,16 +117,15 @@ class Run:
 
     def sections(self, results, interrupted=False):
         """Return the `Section` of each data set."""
-        notes = [report.INTERRUPTED] * interrupted
         numbers = {id(result): number for number, result in self.numbered(results)}
         return [
             report.Section(
-                dataset,
+                dataclasses.replace(dataset, notes=dataset.notes + self.about_unlabelled(number)),
                 self.metrics[number],
                 [result for result in results if numbers[id(result)] == number],
                 self.options.cv,
                 self.skipped[number],
-                notes=(*notes, *self.about_unlabelled(number)),
+                notes=(report.INTERRUPTED,) * interrupted,
             )
             for number, dataset in enumerate(self.datasets)
         ]
@@ -136,8 +136,8 @@ class Run:
         rows = len(self.datasets[number].unlabelled)
         if rows and names:
             names = ", ".join(dict.fromkeys(names))
-            return [f"{rows} rows have no class: {names} learn from them, too, the others do not."]
-        return []
+            return (f"{rows} rows without a class are learnt from, too, by {names}",)
+        return ()
 
     def numbered(self, results):
         """Yield the number of its data set with each result."""

@@ -49,8 +49,11 @@ class Axis:
     @property
     def ticks(self):
         if self.log:
-            powers = range(math.ceil(self.low), math.floor(self.high) + 1)
-            return [10.0**power for power in powers][:: max(1, len(powers) // 5)]
+            factors = (1,) if self.high - self.low > 2.5 else (1, 2, 5)
+            powers = range(math.floor(self.low), math.floor(self.high) + 1)
+            values = [factor * 10.0**power for power in powers for factor in factors]
+            values = [value for value in values if self.low <= math.log10(value) <= self.high]
+            return values[:: max(1, len(values) // 5)]
         power = 10.0 ** math.floor(math.log10((self.high - self.low) / 6))
         step = next(power * m for m in (1, 2, 5, 10) if (self.high - self.low) / (power * m) <= 6)
         first = math.ceil(self.low / step - 1e-9)
