@@ -148,6 +148,7 @@ FILES = {
         ("latin.csv --target y --encoding utf-8", "is not a CSV file in UTF-8 or utf-8: name its"),
         ("latin.csv --target y --encoding klingon", "--encoding klingon: no such encoding"),
         ("binary.parquet --target y", "'binary.parquet' is not a Parquet file"),
+        ("spaces.csv --target y", "columns: x y (separate columns by a comma, a semicolon, a tab"),
         ("good.csv --target price --drop prise", "no column 'prise' in good.csv; did you mean pri"),
         ("good.csv --target price --keep y", "no column 'y' in good.csv; columns: x, price"),
         (
@@ -219,6 +220,7 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_fold
     (in_folder / "latin.csv").write_text("x,y\n1,caf\xe9\n", encoding="latin-1")
     (in_folder / "open.csv").write_text('x,y\n1,2\n"3,4\n5,6\n')
     (in_folder / "newline.csv").write_text('x,y\n1,"a\nb"\n3\n')
+    (in_folder / "spaces.csv").write_text("x y\n1 2\n")
     (in_folder / "link.csv").symlink_to("good.csv")
     assert cli.main(["compare", *arguments.split()]) == 2
     output = capsys.readouterr()

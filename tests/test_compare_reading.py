@@ -153,6 +153,14 @@ def test_commas_and_points_are_understood(tmp_path, fields, values, meaning):
     assert dataset.notes == (f"column 'z': commas in numbers taken for {meaning}",)
 
 
+@pytest.mark.parametrize(("sign", "pattern"), [("%", "{} %"), ("$", "${}"), ("\u20ac", "{}\u20ac")])
+def test_sign_of_all_numbers_is_taken_off(tmp_path, sign, pattern):
+    dataset = load(tmp_path, {"z": [pattern.format(size) for size in SIZES]})
+    np.testing.assert_array_equal(dataset.X[:, 1], SIZES)
+    assert dataset.notes == (f"column 'z': all its numbers have the sign {sign}, taken off",)
+    np.testing.assert_array_equal(dataset.features[1].values([pattern.format(3), "4"]), [3, 4])
+
+
 def test_delimiter_is_the_one_that_makes_equal_rows(tmp_path):
     text = "price, net;size, wide;kind\n" + "\n".join(
         f"{x};{n / 7};{y}" for n, (x, y) in enumerate(zip(SIZES, LABELS))

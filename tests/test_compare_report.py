@@ -124,6 +124,8 @@ def test_verdict_does_not_praise_what_may_be_chance():
     assert "may be chance: no estimator was shown to learn anything" in report.verdict(
         section_of(results)
     )
+    results = [made_up("Ridge", scores=(0.4, 0.4, 0.4, 0.4)), RESULTS[-1]]
+    assert report.verdict(section_of(results)).startswith("No estimator is better than the base")
     assert report.verdict(section_of(RESULTS[1:2])).startswith("No estimator has a score")
 
 

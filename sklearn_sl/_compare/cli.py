@@ -102,7 +102,7 @@ def add_compare(commands):
         metavar="NAME",
         help="the score that rules, by its name in scikit-learn (default accuracy or r2)",
     )
-    add("--cv", type=at_least(2), metavar="FOLDS", help="outer folds (default 5; 3 with --quick)")
+    add("--cv", type=at_least(2), default=5, metavar="FOLDS", help="outer folds (default 5)")
     add(
         "--seed",
         type=at_least(0, most=MAX_SEED),

@@ -198,6 +198,8 @@ def find_column(path, names, target, option="--target"):
         )
     if not places:
         hint = did_you_mean(target, names) or f"; columns: {listed(names)}"
+        if len(names) == 1:
+            hint += " (separate columns by a comma, a semicolon, a tab or a bar)"
         raise InputError(f"no column {target!r} in {path}{hint}")
     return places[0]
 

@@ -15,6 +15,7 @@ from sklearn_sl._compare.table import (
     is_missing,
     quoted,
     to_float,
+    without_sign,
 )
 
 SAFE_EXPONENT = 300  # sums of squares of numbers below 2**300 and above 2**-300 are finite, not 0
@@ -35,6 +36,7 @@ class Feature:
     commas: str = ""  # what commas in numbers mean
     exponent: int = 0  # numbers are divided by 2**exponent
     style: str = ""  # of dates
+    sign: str = ""  # that all numbers have, such as %
 
     @property
     def name(self):
@@ -48,7 +50,7 @@ class Feature:
         if self.kind != "number":
             return np.array([dates.part_of(text, self.style, self.kind) for text in texts])
         rewritten = READINGS[self.commas]
-        numbers = (as_number(rewritten(text)) for text in texts)
+        numbers = (as_number(rewritten(without_sign(text, self.sign))) for text in texts)
         values = np.array([np.nan if n is None else to_float(n) for n in numbers])
         return np.ldexp(np.where(np.isfinite(values), values, np.nan), -self.exponent)
 
@@ -97,7 +99,9 @@ def number_features(column, name, notes, kept):
     if column.n_infinite:
         notes.append(f"{name}: {column.n_infinite} infinite values counted as missing")
     exponent = exponent_of(column.values, name, notes)
-    return [Feature(column.name, "number", commas=column.commas, exponent=exponent)]
+    return [
+        Feature(column.name, "number", commas=column.commas, exponent=exponent, sign=column.sign)
+    ]
 
 
 def why_no_measurement(column):
@@ -140,6 +144,10 @@ def exponent_of(values, name, notes):
 
 
 def note_commas(column, notes):
+    if column.sign:
+        notes.append(
+            f"{column_name(column)}: all its numbers have the sign {column.sign}, taken off"
+        )
     if column.commas:
         notes.append(f"{column_name(column)}: commas in numbers taken for {column.commas}")
 

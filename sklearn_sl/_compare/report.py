@@ -79,6 +79,12 @@ def verdict(section):
     best = contestants[0]
     first = f"{best.name} of {best.library} has the best {metric.label}, {shown(best, metric)}"
     base = next((result for result in ran if result.library == BASELINE), None)
+    if base is not None and best.score <= base.score:
+        return (
+            f"No estimator is better than the baseline, which does not look at the features and "
+            f"has the {metric.label} {shown(base, metric)}. The next, {best.name} of "
+            f"{best.library}, has {shown(best, metric)}."
+        )
     if base is not None:
         first += f"; without looking at the features it would be {shown(base, metric)}"
         if p[base.library, base.name] >= LEVEL:

@@ -21,6 +21,7 @@ FIELD_LIMIT = 2**31 - 1  # characters; the limit of the csv module, 131,072, is 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "none", "null", "<na>", "#n/a", "-nan"}
 FEW = 0.1  # of the fields: so many may be no numbers in a column that is meant to have numbers
 NOT_ASCII = re.compile(r"\w*[^\x00-\x7f]\w*")
+SIGNS = "%$\u20ac\u00a3\u00a5"
 GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
@@ -53,6 +54,7 @@ class Column:
     numbers: list | None = None  # whole ones without rounding, None if missing
     odd: tuple = ()  # the few fields that are no numbers where nearly all are
     commas: str = ""  # what commas in the numbers were taken for
+    sign: str = ""  # of a currency or of percent, in all fields
     n_infinite: int = 0  # numbers that are infinite, or too large to be told from that
 
     @property
@@ -209,7 +211,9 @@ def parse_column(table, place):
     many to be categories.
     """
     fields = [(line, cells[place]) for line, cells in zip(table.lines, table.rows)]
-    commas, numbers, odd = read_numbers(fields, table.delimiter)
+    sign = common_sign(fields)
+    signless = [(line, without_sign(text, sign)) for line, text in fields]
+    commas, numbers, odd = read_numbers(signless, table.delimiter)
     few_odd = tuple(odd) if len(odd) <= FEW * sum(not is_missing(field) for field in fields) else ()
     column = Column(table.names[place], fields, None, odd=few_odd)
     if odd and not (few_odd and len(set(numbers)) > MAX_CATEGORIES):
@@ -220,8 +224,18 @@ def parse_column(table, place):
         values = np.array([np.nan if number is None else to_float(number) for number in numbers])
         column.values = np.where(np.isfinite(values), values, np.nan)
         column.n_infinite = int(np.sum(np.isinf(values)))
-        column.numbers, column.commas = numbers, commas
+        column.numbers, column.commas, column.sign = numbers, commas, sign
     return column
+
+
+def common_sign(fields):
+    """Return the sign, such as that of a currency, that all fields have; empty if there is none."""
+    texts = [text for line, text in fields if not is_missing((line, text))]
+    return next((sign for sign in SIGNS if texts and all(sign in text for text in texts)), "")
+
+
+def without_sign(text, sign):
+    return text.replace(sign, "").strip() if sign else text
 
 
 def is_missing(field):
