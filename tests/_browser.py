@@ -12,19 +12,33 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PLAYWRIGHT = "~/.cache/ms-playwright/chromium*/chrome-*/*chrome*"
+# Where playwright puts what it downloads.
+PLAYWRIGHT = "~/.cache/ms-playwright/chromium*/*/"
+PROGRAMS = ("chrome", "headless_shell", "chrome-headless-shell")
 MISSING = "no Chromium or Chrome: install one (apt-get install chromium), or set SKLEARN_SL_BROWSER"
-TIMEOUT = 60.0  # seconds
+TIMEOUT = 60.0  # seconds, for an answer of the browser
+PATIENCE = 180.0  # seconds, for a download
 
 
 def find():
     """Return the path of a browser, None if there is none."""
     places = [os.environ.get("SKLEARN_SL_BROWSER", ""), *map(shutil.which, NAMES)]
-    places += sorted(glob.glob(os.path.expanduser(PLAYWRIGHT)), reverse=True)
+    folder = os.path.expanduser(PLAYWRIGHT)
+    places += [path for name in PROGRAMS for path in sorted(glob.glob(folder + name), reverse=True)]
     return next((p for p in places if p and os.access(p, os.X_OK) and os.path.isfile(p)), None)
+
+
+def fetch():
+    """Try to get a browser through playwright, which is used for nothing else."""
+    commands = [["pip", "install", "--quiet", "playwright"]]
+    commands += [["playwright", "install", "--only-shell", "chromium"]]
+    for command in commands:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run([sys.executable, "-m", *command], check=False, timeout=PATIENCE)
 
 
 class Browser:
@@ -134,3 +148,9 @@ class Browser:
                 os.close(end)
         self.process.kill()
         self.process.wait()
+
+
+if __name__ == "__main__":
+    if find() is None:
+        fetch()
+    print(f"tests of pages in a browser: {find() or f'left out, {MISSING}'}")

@@ -91,6 +91,16 @@ def test_table_is_sorted_by_score_then_name_with_failures_last():
     assert rows[-1][-1].text == f"ValueError: {ODD}"
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_text_is_as_narrow_as_the_terminal(width):
+    table = report.result_table(section_of())
+    lines = report.aligned(*table, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0].split()[:3] == ["estimator", "library", "accuracy"]
+    assert "Fails" in lines[-1]
+    assert len(report.aligned(*table).splitlines()[0]) > 120
+
+
 def test_order_does_not_depend_on_times():
     slow = [
         made_up(
@@ -289,7 +299,10 @@ def browser(tmp_path_factory):
     path = _browser.find()
     if path is None:
         pytest.skip(_browser.MISSING)
-    browser = _browser.Browser(path, tmp_path_factory.mktemp("profile"))
+    try:
+        browser = _browser.Browser(path, tmp_path_factory.mktemp("profile"))
+    except OSError as error:  # libraries that are missing, say
+        pytest.skip(f"{path} does not start: {error}")
     yield browser
     browser.close()
 

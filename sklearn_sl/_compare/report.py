@@ -4,6 +4,8 @@ import collections
 import dataclasses
 import math
 import platform
+import shutil
+import sys
 import textwrap
 from importlib import metadata
 
@@ -21,6 +23,9 @@ from sklearn_sl._compare.significance import LEVEL, against_best
 NOTE_WIDTH = 60
 IMBALANCE = 0.8  # the share of a class from which on accuracy says little
 INTERRUPTED = "The run was interrupted: what had no time is listed as not run."
+# Names of columns in text, and the columns that a narrow terminal goes without, the first first.
+SHORT = {"fit vs scikit-learn": "fit vs sk", "tuning vs scikit-learn": "tune vs sk"}
+DISPENSABLE = ("tune", "fit", "+- sd", "against the best", "certificates", "tuning vs scikit-learn")
 SPEED = "How many times faster than the class of scikit-learn: its time over ours, "
 
 
@@ -248,28 +253,30 @@ def warning_texts(results):
     return found
 
 
-def text_table(section):
-    """Return the table of results with aligned columns; the page has more."""
-    return aligned(*result_table(section))
+def terminal_width():
+    """Return the width of the terminal; None if the text goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def aligned(header, rows):
-    """Return a table as text."""
-    lines = [[name.strip() for name, _ in header]]
+def aligned(header, rows, width=None):
+    """Return a table as text; of a width, if that takes leaving out columns."""
+    names = [name.strip() for name, _ in header]
+    lines = [[SHORT.get(name, name) for name in names]]
     for row in rows:
         cells = [cell if isinstance(cell, str) else cell.text for cell in row]
         lines.append([*cells[:-1], textwrap.shorten(cells[-1], NOTE_WIDTH)])
-    short = {"fit vs scikit-learn": "fit vs sk", "tuning vs scikit-learn": "tune vs sk"}
-    lines[0] = [short.get(name, name) for name in lines[0]]
     widths = [max(map(len, column)) for column in zip(*lines)]
+    shown = list(range(len(names)))
+    for name in DISPENSABLE:
+        if width is not None and sum(widths[n] + 2 for n in shown) > width and name in names:
+            shown.remove(names.index(name))
     left = {0, *(place for place, (name, _) in enumerate(header) if name.startswith(" "))}
 
     def line(cells):
         padded = (
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths))
+            cells[n].ljust(widths[n]) if n in left else cells[n].rjust(widths[n]) for n in shown
         )
-        return "  ".join(padded).rstrip()
+        return "  ".join(padded).rstrip()[:width]
 
     return "\n".join(map(line, [lines[0], ["-" * width for width in widths], *lines[1:]]))
 
@@ -279,7 +286,7 @@ def text_report(section):
     parts = [section.dataset.summary]
     parts += [f"note: {note}" for note in section.dataset.notes]
     parts += [f"warning: {warning}" for warning in warnings_of(section)]
-    parts += ["", text_table(section), ""]
+    parts += ["", aligned(*result_table(section), terminal_width()), ""]
     for reason, names in skipped_by_reason(section.skipped).items():
         which = f"not run: {counted(names)} ({reason}): {', '.join(names)}"
         parts.append(textwrap.fill(which, 100, subsequent_indent="  "))

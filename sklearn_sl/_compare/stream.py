@@ -306,7 +306,13 @@ def text_report(section):
     """Return what the user reads on the terminal."""
     dataset = section.dataset
     lines = [dataset.summary, *(f"note: {note}" for note in dataset.notes), ""]
-    lines += [report.aligned(*table(section)), "", explanation(section), verdict(section), ""]
+    lines += [
+        report.aligned(*table(section), report.terminal_width()),
+        "",
+        explanation(section),
+        verdict(section),
+        "",
+    ]
     return "\n".join(lines)
 
 
