@@ -104,12 +104,14 @@ def test_card_says_what_the_model_is_and_how_good(in_folder):
         ("data.csv data.csv", "'data.csv' is no model of compare --save"),
         ("other.joblib data.csv", "'other.joblib' is no model of compare --save"),
         ("best.joblib few.csv", "'few.csv' has no column 'size', which the model needs; did you"),
+        ("best.joblib twice.csv", "'twice.csv' has several columns named 'size': rename all but"),
         ("best.joblib nothing.csv", "cannot read 'nothing.csv'"),
     ],
 )
 def test_what_cannot_be_predicted_is_one_line_and_status_2(arguments, message, in_folder, capsys):
     save("best.joblib", in_folder, DecisionTreeClassifier, RED)
     joblib.dump([1, 2], "other.joblib")
+    (in_folder / "twice.csv").write_text("kind,size,size\nu,1,2\n")
     write("few.csv", kind=["u"], sizes=[1.0])
     assert cli.main(["predict", *arguments.split()]) == 2
     errors = capsys.readouterr().err

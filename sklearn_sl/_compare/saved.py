@@ -9,7 +9,9 @@ import warnings
 
 import joblib
 import numpy as np
+import scipy
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_sl import _discovery
 from sklearn_sl._compare import report
@@ -27,8 +29,6 @@ from sklearn_sl._compare.table import (
 
 SKOPS = ".skops"
 FORMAT = 1
-# What models consist of, beside what skops trusts by itself and the classes of this package.
-TRUSTED = {"numpy.dtype", "sklearn.tree._tree.Tree", "scipy.sparse._csr.csr_array"}
 
 
 # --- saving ---------------------------------------------------------------------
@@ -205,11 +205,17 @@ def load_skops(path):
     except ImportError:
         raise InputError(f"{path!r} needs skops: pip install skops") from None
     types = skops.io.get_untrusted_types(file=path)
-    ours = {f"{cls.__module__}.{cls.__qualname__}" for cls in _discovery.classes_of_models()}
-    odd = sorted(set(types) - TRUSTED - ours)
+    odd = sorted(set(types) - trusted_types())
     if odd:
         raise InputError(f"{path!r} holds {', '.join(odd)}, which no model of compare has: refused")
     return skops.io.load(path, trusted=types)
+
+
+def trusted_types():
+    """Return the names of what models consist of, beside what skops trusts by itself."""
+    classes = _discovery.classes_of_models() | {np.dtype, scipy.sparse.csr_array}
+    classes.add(type(DecisionTreeClassifier().fit([[0], [1]], [0, 1]).tree_))  # of scikit-learn
+    return {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
 
 
 def feature_matrix(path, table, features):
@@ -218,6 +224,9 @@ def feature_matrix(path, table, features):
     if missing:
         hint = did_you_mean(missing[0], table.names)
         raise InputError(f"{path!r} has no column {missing[0]!r}, which the model needs{hint}")
+    twice = [f.column for f in features if table.names.count(f.column) > 1]
+    if twice:
+        raise InputError(f"{path!r} has several columns named {twice[0]!r}: rename all but one")
     columns = []
     for feature in features:
         place = table.names.index(feature.column)
