@@ -40,6 +40,7 @@ from sklearn.preprocessing import StandardScaler
 import sklearn_sl
 from sklearn_sl import _discovery
 from sklearn_sl._compare import candidates, cli, data, metrics, pool, progress, race, state
+from sklearn_sl._compare import run as run_
 
 # For processes that do not start in the folder of the sources.
 THIS_TREE = os.environ | {"PYTHONPATH": str(Path(sklearn_sl.__file__).parent.parent)}
@@ -198,6 +199,10 @@ FILES = {
         ("good.csv --data good.csv", "two data sets: good.csv and good.csv"),
         ("good.csv", "--target is needed with a file; columns: x, price"),
         ("iris --estimators svc", "no estimator 'svc' in sklearn_sl; did you mean SVC?"),
+        (
+            "iris --estimators Lasso",
+            "no estimator 'Lasso' in sklearn_sl: scikit-learn's take part as",
+        ),
         ("iris --exclude svcc", "no estimator 'svcc' in sklearn_sl; did you mean SVC?"),
         ("iris --exclude SVC", "no estimator for classification (SVC excluded)"),
         ("iris --scoring acuracy", "--scoring acuracy: no scorer of scikit-learn; did you mean ac"),
@@ -243,10 +248,23 @@ def test_race_that_everyone_loses_has_a_message_and_status_1(package, in_folder,
     )
 
 
-def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsys):
+def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsys, monkeypatch):
+    written = []
+
+    def write(path, page):
+        written.append(page)
+        (in_folder / path).write_text(page)
+
+    monkeypatch.setattr(run_, "SAVE_EVERY", -1.0)  # after each candidate
+    monkeypatch.setattr(run_, "write_report", write)
     package(Raises, Majority)
     assert cli.main(["compare", "iris", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+    empty, first, second, last = written
+    assert empty == ""  # to see whether it can be written
+    assert all("This was written while the run went on" in page for page in (first, second))
+    assert "This was written" not in last
+    assert last.count("no &lt;luck&gt; today") == 1
 
 
 def test_command_line_reports_an_error_through_its_exit_status(tmp_path):
@@ -264,6 +282,12 @@ def test_help_names_every_option(capsys):
     options = ("--data", "--target", "--task", "--estimators", "--cv", "--jobs", "--out")
     for option in (*options, "--quick", "--budget", "--seed", "--quiet", "--scoring", "--resume"):
         assert option in text
+
+
+def test_no_command_shows_what_there_is(capsys):
+    assert cli.main([]) == 2
+    text = capsys.readouterr().out
+    assert all(command in text for command in ("compare", "predict", "bench"))
 
 
 def test_importing_the_package_imports_nothing_of_this():

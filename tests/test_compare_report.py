@@ -164,6 +164,17 @@ def test_ticks_are_round_and_inside():
     assert svg.Axis(5, 5, 0, 100)(5) == 50
 
 
+def test_errors_among_many_classes_are_listed_the_commonest_first():
+    counts = np.diag(np.full(30, 9))
+    counts[3, 5], counts[4, 2] = 2, 7
+    names = [f"c{number}" for number in range(30)]
+    _, rows = report.commonest_errors(counts, names)
+    assert [(row[0], row[1].text, row[2].text) for row in rows] == [
+        ("c4", "c2", "7"),
+        ("c3", "c5", "2"),
+    ]
+
+
 # --- numbers --------------------------------------------------------------------
 
 

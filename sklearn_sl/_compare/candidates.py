@@ -67,7 +67,10 @@ def check_names(names):
     ours = [cls.__name__ for cls in _discovery.all_estimators()]
     for name in names:
         if name not in ours:
-            raise InputError(f"no estimator {name!r} in sklearn_sl{did_you_mean(name, ours)}")
+            hint = did_you_mean(name, ours)
+            if name in dict(discovery.all_estimators()):
+                hint = ": scikit-learn's take part as counterparts of ours only"
+            raise InputError(f"no estimator {name!r} in sklearn_sl{hint}")
 
 
 def baseline(task):

@@ -194,6 +194,9 @@ def main(argv=None):
     argv = sys.argv[1:] if argv is None else list(argv)
     command = argv[0] if argv and not argv[0].startswith("-") else "compare"
     try:
+        if not argv:
+            build_parser().print_help()
+            return USER_ERROR
         options = build_parser().parse_args(argv)
         if getattr(options, "data_option", None) is not None:
             if options.data is not None:

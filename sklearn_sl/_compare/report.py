@@ -21,8 +21,10 @@ from sklearn_sl._compare.plots import duration
 from sklearn_sl._compare.significance import LEVEL, against_best
 
 NOTE_WIDTH = 60
+MAX_MATRIX = 20  # classes of a confusion matrix
 IMBALANCE = 0.8  # the share of a class from which on accuracy says little
 INTERRUPTED = "The run was interrupted: what had no time is listed as not run."
+UNFINISHED = "This was written while the run went on: it is not complete."
 # Names of columns in text, and the columns that a narrow terminal goes without, the first first.
 SHORT = {"fit vs scikit-learn": "fit vs sk", "tuning vs scikit-learn": "tune vs sk"}
 DISPENSABLE = ("tune", "fit", "+- sd", "against the best", "certificates", "tuning vs scikit-learn")
@@ -396,23 +398,41 @@ def pictures(section):
 
 
 def confusion(diagnosis, dataset):
-    """Return the confusion matrix of the winner as a table."""
+    """Return the confusion matrix of the winner, or of many classes the commonest errors."""
     names = dataset.class_names or tuple(map(str, range(dataset.n_classes)))
-    total = np.sum(diagnosis.confusion, axis=1)
+    counts = np.array(diagnosis.confusion)
+    if len(names) > MAX_MATRIX:
+        found, what = commonest_errors(counts, names), "Commonest errors"
+    else:
+        found, what = confusion_matrix(counts, names), "Confusion matrix"
+    caption = (
+        f"{what} of {diagnosis.name}, each row of the data predicted by a model that did not learn "
+        "from it"
+    )
+    return ["<h3>Where the best one errs</h3>", page.table(*found, caption, sortable=False)]
+
+
+def confusion_matrix(counts, names):
+    header = [(" true class", ""), *((f"is called {name}", "") for name in names)]
     rows = []
-    for place, (name, line) in enumerate(zip(names, diagnosis.confusion)):
+    for place, name in enumerate(names):
         cells = []
-        for other, count in enumerate(line):
-            share = count / total[place]
-            wrong = "much" if share > 0.1 else "some" if count else ""
+        for other, count in enumerate(counts[place]):
+            wrong = "much" if count > 0.1 * counts[place].sum() else "some" if count else ""
             cells.append(Cell(str(count), kind="right" if other == place else wrong))
         rows.append([name, *cells])
-    header = [(" true class", ""), *((f"{name}", "predicted class") for name in names)]
-    caption = (
-        f"Confusion matrix of {diagnosis.name}, each row of the data predicted by a model that did "
-        "not learn from it"
-    )
-    return ["<h3>Where the best one errs</h3>", page.table(header, rows, caption, sortable=False)]
+    return header, rows
+
+
+def commonest_errors(counts, names):
+    errors = counts - np.diag(np.diag(counts))
+    order = np.argsort(-errors, axis=None, kind="stable")[:MAX_MATRIX]
+    rows = [
+        [names[true], Cell(names[called]), Cell(str(errors[true, called]))]
+        for true, called in zip(*np.unravel_index(order, errors.shape))
+        if errors[true, called]
+    ]
+    return [(" true class", ""), (" is called", ""), ("rows", "")], rows
 
 
 def preparation(dataset, where="in each training part"):
@@ -434,7 +454,9 @@ def preprocessing_steps(dataset, where="in each training part"):
     if dataset.categorical:
         steps.append(f"{len(dataset.categorical)} columns of categories one-hot encoded")
     if dataset.task == "regression":
-        steps.append("the target scaled to mean 0 and standard deviation 1; scores are in its unit")
+        steps.append(
+            "the target scaled to mean 0 and standard deviation 1; errors are told in its own unit"
+        )
     return [f"{step} (fitted {where})" for step in steps]
 
 

@@ -63,7 +63,7 @@ def compare(options, argv):
     )
     race.run()
     progress.ends()
-    sections = run.sections(race.results, interrupted=race.interrupted)
+    sections = run.sections(race.results, report.INTERRUPTED if race.interrupted else "")
     interrupted = race.interrupted
     if not interrupted:
         try:
@@ -114,8 +114,8 @@ class Run:
         self.candidates, self.skipped, self.keys = candidates, skipped, keys
         self.command = shlex.join(["python", "-m", "sklearn_sl", *argv])
 
-    def sections(self, results, interrupted=False):
-        """Return the `Section` of each data set."""
+    def sections(self, results, note=""):
+        """Return the `Section` of each data set; the note is about the run."""
         numbers = {id(result): number for number, result in self.numbered(results)}
         return [
             report.Section(
@@ -124,7 +124,7 @@ class Run:
                 [result for result in results if numbers[id(result)] == number],
                 self.options.cv,
                 self.skipped[number],
-                notes=(report.INTERRUPTED,) * interrupted,
+                notes=(note,) if note else (),
             )
             for number, dataset in enumerate(self.datasets)
         ]
@@ -201,7 +201,7 @@ class Saving:
         self.results.append(result)
         if monotonic() - self.last > SAVE_EVERY and done < total:
             with contextlib.suppress(InputError):  # the last report says so
-                self.run.write(self.run.sections(self.results), self.results)
+                self.run.write(self.run.sections(self.results, report.UNFINISHED), self.results)
             self.last = monotonic()
 
 
