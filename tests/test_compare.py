@@ -747,6 +747,7 @@ def test_what_a_score_depends_on_changes_its_key(cancer):
         state.key_of(cancer, svc, metrics.metrics_of(cancer, "roc_auc"), 3, 0),
         state.key_of(cancer, dataclasses.replace(svc, points=({"C": 2.0},)), ruling, 3, 0),
         state.key_of(other, svc, ruling, 3, 0),
+        state.key_of(dataclasses.replace(cancer, name="other"), svc, ruling, 3, 0),
     ]
     assert len(set(keys)) == len(keys)
     assert state.key_of(data.load("breast_cancer", cv=3), svc, ruling, 3, 0) == keys[0]

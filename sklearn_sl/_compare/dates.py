@@ -27,6 +27,8 @@ def read_date(text, style):
 
 def styles_of(texts, few):
     """Return the styles in which all but a share ``few`` of the texts are dates."""
+    if not any(letter.isdigit() for letter in texts[0]):
+        return []
     found = []
     for style in FORMATS:
         for part in (texts[:FIRST], texts):

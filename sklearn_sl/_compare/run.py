@@ -21,13 +21,14 @@ from sklearn_sl._compare.table import InputError
 QUICK_BUDGET = 110.0  # seconds; `make demo` must end within two minutes
 RACE_SHARE = 0.85  # of the budget; the rest is for the closer look
 ALL_FAILED, INTERRUPTED = 1, 130
+GO_ON = "the report has what was done until then, and --resume goes on from it"
 SAVE_EVERY = 30.0  # seconds between two reports while the race goes on
 
 
 def compare(options, argv):
     """Load, race, look closer, report; return the exit status."""
     started = monotonic()
-    budget = options.budget or (QUICK_BUDGET if options.quick else float("inf"))
+    end = started + (options.budget or (QUICK_BUDGET if options.quick else float("inf")))
     names, exclude = estimator_names(options.estimators), estimator_names(options.exclude) or []
     known = state.load(options.out) if options.resume else {}
     check_writable(options.out, options.data)
@@ -35,56 +36,21 @@ def compare(options, argv):
         check_model_path(options.save, options.out)
     datasets = load_datasets(options)
     if options.stream:
-        return compare_stream(options, datasets, names, exclude, started + budget, argv)
+        return compare_stream(options, datasets, names, exclude, end, argv)
     if options.save is not None and len(datasets) > 1:
         raise InputError("--save is for one data set: compare FILE --save MODEL")
     metrics = [metrics_of(dataset, options.scoring) for dataset in datasets]
-    candidates, skipped = gather(datasets, names, exclude, options)
-    keys = {
-        (number, c.library, c.name): state.key_of(
-            datasets[number], c, metrics[number], options.cv, options.seed
-        )
-        for number, c in candidates
-    }
-    earlier = {place: known[key] for place, key in keys.items() if key in known}
+    run = Run(options, argv, datasets, metrics, *gather(datasets, names, exclude, options))
     progress = progress_for(options.quiet)
-    progress.begins(datasets, len(candidates), len(earlier), options.out)
-    run = Run(options, argv, datasets, metrics, candidates, skipped, keys)
-    race = pool.Race(
-        datasets,
-        candidates,
-        metrics,
-        cv=options.cv,
-        seed=options.seed,
-        jobs=min(options.jobs, joblib.cpu_count()),
-        end=started + RACE_SHARE * budget,
-        progress=Saving(progress, run),
-        known=earlier,
-    )
-    race.run()
-    progress.ends()
+    race = run.race(known, progress, started + RACE_SHARE * (end - started))
     sections = run.sections(race.results, report.INTERRUPTED if race.interrupted else "")
-    interrupted = race.interrupted
-    if not interrupted:
-        try:
-            run.look_closer(sections, progress, started + budget, race.spare)
-        except KeyboardInterrupt:
-            interrupted = True
-    try:
-        run.write(sections, race.results)
-    finally:  # the table is shown even if the disk is full
-        for section in sections:
-            print(report.text_report(section))
-    print(f"report: {options.out}", flush=True)
-    if options.save is not None and not interrupted:
-        run.save(sections[0])
+    interrupted = race.interrupted or not run.look_closer(sections, progress, end, race.spare)
+    run.tell(sections, race.results)
     if interrupted:
-        print(
-            "sklearn_sl compare: interrupted; the report has what was done until then, and "
-            "--resume goes on from it",
-            file=sys.stderr,
-        )
+        print(f"sklearn_sl compare: interrupted; {GO_ON}", file=sys.stderr)
         return INTERRUPTED
+    if options.save is not None:
+        run.save(sections[0])
     return tell_failures(sections)
 
 
@@ -109,10 +75,35 @@ def compare_stream(options, datasets, names, exclude, end, argv):
 class Run:
     """What a report is made of, at any moment of the race."""
 
-    def __init__(self, options, argv, datasets, metrics, candidates, skipped, keys):
+    def __init__(self, options, argv, datasets, metrics, candidates, skipped):
         self.options, self.datasets, self.metrics = options, datasets, metrics
-        self.candidates, self.skipped, self.keys = candidates, skipped, keys
+        self.candidates, self.skipped = candidates, skipped
         self.command = shlex.join(["python", "-m", "sklearn_sl", *argv])
+        self.keys = {
+            (number, c.library, c.name): state.key_of(
+                datasets[number], c, metrics[number], options.cv, options.seed
+            )
+            for number, c in candidates
+        }
+
+    def race(self, known, progress, end):
+        """Run all candidates but those that are known, by their keys; return the `Race`."""
+        earlier = {place: known[key] for place, key in self.keys.items() if key in known}
+        progress.begins(self.datasets, len(self.candidates), len(earlier), self.options.out)
+        race = pool.Race(
+            self.datasets,
+            self.candidates,
+            self.metrics,
+            cv=self.options.cv,
+            seed=self.options.seed,
+            jobs=min(self.options.jobs, joblib.cpu_count()),
+            end=end,
+            progress=Saving(progress, self),
+            known=earlier,
+        )
+        race.run()
+        progress.ends()
+        return race
 
     def sections(self, results, note=""):
         """Return the `Section` of each data set; the note is about the run."""
@@ -145,11 +136,16 @@ class Run:
             yield names.index(result.dataset), result
 
     def look_closer(self, sections, progress, end, worker):
-        """Diagnose the best candidates of each data set."""
-        with pool.Assistant(self.datasets, end, worker) as assistant:
-            for number, section in enumerate(sections):
-                section.diagnoses = tuple(self.diagnoses(number, section, progress, assistant))
-        progress.ends()
+        """Diagnose the best candidates of each data set; return False if interrupted."""
+        try:
+            with pool.Assistant(self.datasets, end, worker) as assistant:
+                for number, section in enumerate(sections):
+                    section.diagnoses = tuple(self.diagnoses(number, section, progress, assistant))
+        except KeyboardInterrupt:
+            return False
+        finally:
+            progress.ends()
+        return True
 
     def diagnoses(self, number, section, progress, assistant):
         candidates = {(c.library, c.name): c for n, c in self.candidates if n == number}
@@ -178,6 +174,15 @@ class Run:
         if name is not None:
             path = self.options.save
             print(f"model: {path} ({name}), with its card {card_path(path)}", flush=True)
+
+    def tell(self, sections, results):
+        """Write the report, and print its tables."""
+        try:
+            self.write(sections, results)
+        finally:  # the tables are shown even if the disk is full
+            for section in sections:
+                print(report.text_report(section))
+        print(f"report: {self.options.out}", flush=True)
 
     def write(self, sections, results):
         """Write the report."""

@@ -20,7 +20,7 @@ def key_of(dataset, candidate, metrics, cv, seed):
     digest = hashlib.sha256()
     for array in (dataset.X, dataset.y, dataset.unlabelled):
         digest.update(array.tobytes())
-    about = (dataset.X.shape, dataset.categorical, metrics, cv, seed, __version__)
+    about = (dataset.name, dataset.X.shape, dataset.categorical, metrics, cv, seed, __version__)
     about += (sklearn.__version__, candidate.library, candidate.estimator, candidate.points)
     digest.update(repr(about).encode())
     return digest.hexdigest()[:32]
