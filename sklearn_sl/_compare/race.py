@@ -31,6 +31,10 @@ REPEATS, REPEAT_FOR = 7, 0.05  # a time is the best of so many runs, or of so ma
 UNLABELLED = -1  # the code of a row without a class, as in scikit-learn
 
 
+class NoScore(Exception):
+    """A candidate that can be fitted, but not be asked for what the score needs."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Fold:
     """What is known of one candidate on one outer fold."""
@@ -124,6 +128,8 @@ def run_fold(dataset, candidate, number, *, cv, seed, metrics):
         warnings.simplefilter("always")
         try:
             fold = evaluate(candidate, dataset, train, test, seed, metrics)
+        except NoScore as error:
+            return str(error)
         except Exception as error:
             return one_line(error)
     return dataclasses.replace(fold, warnings=tuple(different_texts(caught)))
@@ -145,7 +151,7 @@ def evaluate(candidate, dataset, train, test, seed, metrics):
         warnings.simplefilter("ignore")  # a score that cannot be computed is not shown
         scores, reason = scores_of(best, dataset.X[test], dataset.y[test], metrics)
     if not np.isfinite(scores[metrics[0].scorer]):
-        raise ValueError(f"{metrics[0].label} cannot be computed{reason and f': {reason}'}")
+        raise NoScore(f"{metrics[0].label} cannot be computed{reason and f': {reason}'}")
     estimator, X, y = last_step(best, X, y)
     X_test = pipeline_of(best)[:-1].transform(dataset.X[test])
     fit_time = shortest(lambda: estimator.fit(X, y))
