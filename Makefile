@@ -12,7 +12,7 @@ demo: .venv/plot.stamp
 	$(BIN)/python -m sklearn_sl compare --quick --out report.html
 
 # Two tests at a time, afterwards those that look at the clock, and scikit-learn's own.
-test: .venv/test.stamp
+test: .venv/test.stamp .venv/browser.stamp
 	$(BIN)/python -m pytest --quiet -n 2 -m 'not slow and not alone'
 	$(BIN)/python -m pytest --quiet -m 'alone and not slow'
 	$(BIN)/python tests/drop_in/run.py -n 2
@@ -63,6 +63,11 @@ clean:
 # A changed .pyx or build file installs again, which compiles again.
 .venv/%.stamp: .venv/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@
+
+# A browser for the tests of the report, which are skipped where none can be had.
+.venv/browser.stamp: .venv/bin/python tests/_browser.py
+	$(BIN)/python tests/_browser.py
 	touch $@
 
 .venv/bin/python:

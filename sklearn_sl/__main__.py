@@ -10,5 +10,5 @@ if __name__ == "__main__":
         status = main()
     except KeyboardInterrupt:  # during the imports, which take a second or two
         status = 130
-        print("sklearn_sl compare: interrupted", file=sys.stderr)
+        print("sklearn_sl: interrupted", file=sys.stderr)
     sys.exit(status)

@@ -1,6 +1,5 @@
 """The command ``python -m sklearn_sl compare``."""
 
-import base64
 import csv
 import dataclasses
 import os
@@ -9,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +27,6 @@ from _contestants import (
     RidgeCV,
     StaysOut,
     TwoClassesOnly,
-    Unscored,
     Wraps,
 )
 from sklearn import kernel_ridge, linear_model, svm
@@ -38,8 +37,13 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import sklearn_sl
 from sklearn_sl import _discovery
-from sklearn_sl._compare import candidates, cli, data, plots, pool, race, report
+from sklearn_sl._compare import candidates, cli, data, metrics, pool, progress, race, state
+from sklearn_sl._compare import run as run_
+
+# For processes that do not start in the folder of the sources.
+THIS_TREE = os.environ | {"PYTHONPATH": str(Path(sklearn_sl.__file__).parent.parent)}
 
 
 @pytest.fixture
@@ -75,24 +79,42 @@ def write_csv(path, header, columns):
     return str(path)
 
 
-def run(contests, dataset, budget=np.inf, jobs=1):
-    """Race on one data set; return the results by library and name."""
+def run(candidates_, dataset, budget=np.inf, jobs=1):
+    """Race on one data set; return the results by name."""
     race_ = pool.Race(
         [dataset],
-        [(0, *contest) for contest in contests],
-        {"cv": 3, "seed": 0},
+        [(0, candidate) for candidate in candidates_],
+        [metrics.metrics_of(dataset)],
+        cv=3,
+        seed=0,
         jobs=jobs,
         end=time.monotonic() + budget,
-        progress=cli.silent,
+        progress=progress.Silent(),
     )
-    return {(result.library, result.name): result for result in race_.run()}
+    results = race_.run()
+    if race_.spare is not None:
+        race_.spare.kill()
+    return {result.name: result for result in results}
+
+
+def evaluate(candidate, dataset, cv=3, seed=0):
+    """Return the result of a candidate, in this process."""
+    ruling = metrics.metrics_of(dataset)
+    done = []
+    for number in range(cv):
+        fold = race.run_fold(dataset, candidate, number, cv=cv, seed=seed, metrics=ruling)
+        if isinstance(fold, str):
+            return race.Result.of(candidate, dataset, ruling[0].scorer, done, fold)
+        done.append(fold)
+    return race.Result.of(candidate, dataset, ruling[0].scorer, done)
 
 
 # --- bad input ------------------------------------------------------------------
 
-NUMBERS = range(30)
+NUMBERS = [14 * number % 60 for number in range(30)]  # no numbers of rows
+
 FILES = {
-    "good.csv": ("x,price", [NUMBERS, [number % 7 + 0.5 for number in NUMBERS]]),
+    "good.csv": ("x,price", [NUMBERS, [number % 7 + 0.5 for number in range(30)]]),
     "constant.csv": ("x,price", [NUMBERS, [1.5] * 30]),
     "one_class.csv": ("x,kind", [NUMBERS, ["cat"] * 30]),
     "rare.csv": ("x,kind", [NUMBERS, ["cat"] * 20 + ["dog"] * 5 + ["cow"] * 5]),
@@ -124,7 +146,12 @@ FILES = {
         ("--data ragged.csv --target y", "line 3 has 1 fields, the header has 2"),
         ("--data binary.csv --target y", "is not a CSV file"),
         ("--data zeros.csv --target y", "it has zero bytes"),
-        ("--data latin.csv --target y", "is not a CSV file in UTF-8: save it as one"),
+        ("latin.csv --target y --encoding utf-8", "is not a CSV file in UTF-8 or utf-8: name its"),
+        ("latin.csv --target y --encoding klingon", "--encoding klingon: no such encoding"),
+        ("binary.parquet --target y", "'binary.parquet' is not a Parquet file"),
+        ("spaces.csv --target y", "columns: x y (separate columns by a comma, a semicolon, a tab"),
+        ("good.csv --target price --drop prise", "no column 'prise' in good.csv; did you mean pri"),
+        ("good.csv --target price --keep y", "no column 'y' in good.csv; columns: x, price"),
         (
             "--data open.csv --target y",
             "line 3 has 1 fields, the header has 2; is a quotation mark",
@@ -133,17 +160,24 @@ FILES = {
         ("--data . --target y", "cannot read '.'"),
         ("--data constant.csv --target price --task regression", "the target is constant (1.5)"),
         ("--data one_class.csv --target kind", "one class only (cat)"),
-        ("--data rare.csv --target kind", "class cow has 5 rows, 6 are needed for 5 folds"),
+        (
+            "--data rare.csv --target kind",
+            "class cow has 5 rows, 6 are needed for 5 folds: merge it with another class, or "
+            "remove its rows\n",
+        ),
         ("--data short.csv --target price", "only 5 rows"),
         ("--data words.csv --target kind --task regression", "the target is text (dog): --task"),
         ("--data typo.csv --target price", "has numbers, but also '1.2.3' in line 31: put"),
         ("--data typo.csv --target price --task regression", "but also '1.2.3' in line 31"),
-        ("--data names.csv --target name", "use a smaller --cv or merge classes\n"),
+        (
+            "--data names.csv --target name",
+            "class n0 has 1 rows, 6 are needed for 5 folds: merge it",
+        ),
         ("--data alone.csv --target price", "no usable feature column; the target is the only one"),
         ("--data names.csv --target price", "no usable feature column; text column 'name'"),
         ("--data diabetes --task classification", "--task regression"),
         ("--data iris --target y", "--target is for a file"),
-        ("--target y", "--target needs --data"),
+        ("--target y", "--target needs a file: compare FILE --target COLUMN"),
         ("--data good.csv --target price --cv 16", "--cv 16 is too large for 30 rows"),
         ("--cv 1", "argument --cv: '1' is not a number >= 2"),
         ("--cv five", "argument --cv: 'five' is not a number"),
@@ -162,7 +196,21 @@ FILES = {
         (f"--out {'long' * 100}", "cannot write 'longlong"),
         ("--data good.csv --target price --out ./good.csv", "would overwrite the data"),
         ("--data good.csv --target price --out link.csv", "would overwrite the data"),
-        ("--colour red", "unrecognized arguments: --colour red"),
+        ("good.csv --data good.csv", "two data sets: good.csv and good.csv"),
+        ("good.csv", "--target is needed with a file; columns: x, price"),
+        ("iris --estimators svc", "no estimator 'svc' in sklearn_sl; did you mean SVC?"),
+        (
+            "iris --estimators Lasso",
+            "no estimator 'Lasso' in sklearn_sl: scikit-learn's take part as",
+        ),
+        ("iris --exclude svcc", "no estimator 'svcc' in sklearn_sl; did you mean SVC?"),
+        ("iris --exclude SVC", "no estimator for classification (SVC excluded)"),
+        ("iris --scoring acuracy", "--scoring acuracy: no scorer of scikit-learn; did you mean ac"),
+        ("iris --scoring r2", "--scoring r2 does not suit a target of 3 classes"),
+        ("iris --scoring roc_auc", "does not suit a target of 3 classes: multi_class must be in"),
+        ("diabetes --scoring accuracy", "--scoring accuracy does not suit a target of numbers"),
+        ("iris --resume --out good.csv", "--resume: 'good.csv' is no report of this version"),
+        ("--colour red", "unrecognized arguments: --colour"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_folder, capsys):
@@ -171,11 +219,13 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_fold
     (in_folder / "empty.csv").write_text("")
     (in_folder / "header.csv").write_text("x,y\n")
     (in_folder / "ragged.csv").write_text("x,y\n1,2\n3\n")
-    (in_folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x80")
+    (in_folder / "binary.csv").write_bytes(b"\x7fELF\x81\x00\x80")
+    (in_folder / "binary.parquet").write_bytes(b"PAR1")
     (in_folder / "zeros.csv").write_bytes(b"x,y\n1,\x002\n")
     (in_folder / "latin.csv").write_text("x,y\n1,caf\xe9\n", encoding="latin-1")
     (in_folder / "open.csv").write_text('x,y\n1,2\n"3,4\n5,6\n')
     (in_folder / "newline.csv").write_text('x,y\n1,"a\nb"\n3\n')
+    (in_folder / "spaces.csv").write_text("x y\n1 2\n")
     (in_folder / "link.csv").symlink_to("good.csv")
     assert cli.main(["compare", *arguments.split()]) == 2
     output = capsys.readouterr()
@@ -189,7 +239,7 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, package, in_fold
 
 def test_race_that_everyone_loses_has_a_message_and_status_1(package, in_folder, capsys):
     package(Raises)
-    assert cli.main(["compare", "--data", "iris"]) == 1
+    assert cli.main(["compare", "iris", "--quiet"]) == 1
     output = capsys.readouterr()
     assert "report: report.html" in output.out
     assert output.err == (
@@ -198,15 +248,28 @@ def test_race_that_everyone_loses_has_a_message_and_status_1(package, in_folder,
     )
 
 
-def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsys):
+def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsys, monkeypatch):
+    written = []
+
+    def write(path, page):
+        written.append(page)
+        (in_folder / path).write_text(page)
+
+    monkeypatch.setattr(run_, "SAVE_EVERY", -1.0)  # after each candidate
+    monkeypatch.setattr(run_, "write_report", write)
     package(Raises, Majority)
-    assert cli.main(["compare", "--data", "iris"]) == 0
+    assert cli.main(["compare", "iris", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+    empty, first, second, last = written
+    assert empty == ""  # to see whether it can be written
+    assert all("This was written while the run went on" in page for page in (first, second))
+    assert "This was written" not in last
+    assert last.count("no &lt;luck&gt; today") == 1
 
 
 def test_command_line_reports_an_error_through_its_exit_status(tmp_path):
     command = [sys.executable, "-m", "sklearn_sl", "compare", "--data", "nowhere.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=THIS_TREE)
     assert done.returncode == 2
     assert done.stderr.startswith("sklearn_sl compare: error: no file 'nowhere.csv'")
 
@@ -217,8 +280,14 @@ def test_help_names_every_option(capsys):
     assert exit_.value.code == 0
     text = capsys.readouterr().out
     options = ("--data", "--target", "--task", "--estimators", "--cv", "--jobs", "--out")
-    for option in (*options, "--quick", "--budget", "--seed", "--quiet"):
+    for option in (*options, "--quick", "--budget", "--seed", "--quiet", "--scoring", "--resume"):
         assert option in text
+
+
+def test_no_command_shows_what_there_is(capsys):
+    assert cli.main([]) == 2
+    text = capsys.readouterr().out
+    assert all(command in text for command in ("compare", "predict", "bench"))
 
 
 def test_importing_the_package_imports_nothing_of_this():
@@ -246,14 +315,14 @@ def test_untidy_file_is_cleaned_and_every_step_is_noted(tmp_path):
     assert dataset.X.shape == (n - 1, 3)
     assert dataset.categorical == (0, 2)
     notes = "\n".join(dataset.notes)
-    assert "text column 'id' dropped: 60 different values" in notes
-    assert "column 'blank' dropped: empty" in notes
+    assert "text column 'id' left out: 60 different values" in notes
+    assert "column 'blank' left out: empty" in notes
     assert "text column 'town': the rarest of 25 values grouped" in notes
-    assert "1 rows without a target left out" in notes
+    assert "1 rows without a target are in no score" in notes
     candidate = candidates.candidate(SVC, candidates.OURS, {"C": [0.1, 1.0]}, seed=0)
-    result = race.evaluate(candidate, dataset, cv=3, seed=0)
+    result = evaluate(candidate, dataset)
     assert result.error == ""
-    assert len(result.scores) == 3
+    assert len(result.scores()) == 3
 
 
 def load_columns(path, header, *columns, target="y", **options):
@@ -289,7 +358,7 @@ def test_word_for_nothing_is_missing_among_numbers(tmp_path, word):
     assert dataset.categorical == ()
     dataset = load_columns(tmp_path, "x,y", NUMBERS, [word, *HALVES[1:]])
     assert (dataset.task, len(dataset.y)) == ("regression", 29)
-    assert dataset.notes[0].startswith("1 rows without a target left out")
+    assert dataset.notes[0].startswith("1 rows without a target are in no score")
 
 
 def test_typo_among_numbers_is_named_and_counted_as_missing(tmp_path):
@@ -306,10 +375,13 @@ def test_typo_among_few_values_is_named_and_they_are_categories(tmp_path):
 
 
 def test_dropped_text_has_an_example(tmp_path):
-    dates = [f"2020-01-{day:02d}" for day in range(1, 31)]
-    dataset = load_columns(tmp_path, "x,when,y", NUMBERS, dates, CLASSES)
+    names = [f"person {number}" for number in NUMBERS]
+    dataset = load_columns(tmp_path, "x,who,y", NUMBERS, names, CLASSES)
     (note,) = dataset.notes
-    assert note.endswith("'when' dropped: 30 different values, such as '2020-01-01' in line 2")
+    assert note.endswith("'who' left out: 30 different values, such as 'person 0' in line 2")
+    prose = [f"he said {number} times so" for number in NUMBERS]
+    dataset = load_columns(tmp_path, "x,what,y", NUMBERS, prose, CLASSES)
+    assert dataset.notes[0].endswith("TfidfVectorizer makes features of prose")
 
 
 @pytest.mark.parametrize(
@@ -361,15 +433,20 @@ def test_long_whole_numbers_are_told_apart_as_classes(tmp_path):
 
 
 def test_numbers_of_the_rows_are_no_feature(tmp_path):
-    dataset = load_columns(tmp_path, ",x,y", NUMBERS, HALVES, CLASSES)
+    dataset = load_columns(tmp_path, ",x,y", range(30), HALVES, CLASSES)
     assert dataset.X.shape == (30, 1)
-    assert dataset.notes == ("column without a name dropped: it numbers the rows",)
+    note = "column without a name left out: it numbers the rows (--keep '' to use it)"
+    assert dataset.notes == (note,)
 
 
 @pytest.mark.parametrize(
     ("header", "note"),
     [
-        ("0.5,1,2", "the first line is taken for names of columns: 0.5, 1, 2"),
+        (
+            "0.5,1,2",
+            "the first line is taken for names of columns: 0.5, 1, 2; if "
+            "it is data, put a line of names before it",
+        ),
         ("x,x,2", "several columns have the same name: x"),
     ],
 )
@@ -415,9 +492,9 @@ def test_unit_of_feature_and_target_does_not_matter(tmp_path, scale):
 
     def scores(unit):
         dataset = load_columns(tmp_path, "x,y", x * unit, (x + y) * unit)
-        result = race.evaluate(ridge, dataset, cv=3, seed=0)
+        result = evaluate(ridge, dataset)
         assert result.error == ""
-        return dataset.notes, result.scores
+        return dataset.notes, result.scores()
 
     (notes, scaled), (_, plain) = scores(scale), scores(1.0)
     assert [note.split(":")[0].split(" by ")[0] for note in notes] == [
@@ -428,15 +505,9 @@ def test_unit_of_feature_and_target_does_not_matter(tmp_path, scale):
     assert 0 < np.mean(plain) < 0.9
 
 
-def test_score_that_is_no_number_is_a_failure(cancer):
-    candidate = candidates.Candidate("Unscored", candidates.OURS, Unscored())
-    result = race.evaluate(candidate, cancer, cv=3, seed=0)
-    assert result.error == "FloatingPointError: a score is nan"
-
-
 def test_few_rows_of_a_rare_class_are_left_out(tmp_path):
     labels = ["a"] * 30 + ["b"] * 30 + ["c"] * 2
-    path = write_csv(tmp_path / "rare.csv", "x,label", [range(62), labels])
+    path = write_csv(tmp_path / "rare.csv", "x,label", [np.arange(62) / 2, labels])
     dataset = data.load(path, "label", cv=5)
     assert dataset.n_classes == 2
     assert "1 rare classes (2 rows) left out" in dataset.notes[0]
@@ -445,7 +516,7 @@ def test_few_rows_of_a_rare_class_are_left_out(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_delimiter_is_found(tmp_path, delimiter):
     path = tmp_path / "file.csv"
-    lines = [delimiter.join(["x", "y"]), *(f"{row}{delimiter}{row / 2}" for row in range(30))]
+    lines = [delimiter.join(["x", "y"]), *(f"{row / 2}{delimiter}{row / 4}" for row in range(30))]
     path.write_text("\n".join(lines), encoding="utf-8-sig")
     assert data.load(str(path), "y").X.shape == (30, 1)
 
@@ -519,7 +590,7 @@ def test_unsuitable_estimators_are_left_out_with_a_reason(package):
 
 def test_classification_scores_equal_nested_grid_search_by_hand(package, cancer):
     ((ours, _),), _ = candidates.find_contests(cancer, ["SVC"], quick=True)
-    result = race.evaluate(ours, cancer, cv=3, seed=7)
+    result = evaluate(ours, cancer, seed=7)
     grid = candidates.grid_of(SVC, cancer, quick=True)
     search = GridSearchCV(
         make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), SVC(random_state=0)),
@@ -529,13 +600,13 @@ def test_classification_scores_equal_nested_grid_search_by_hand(package, cancer)
     outer = StratifiedKFold(3, shuffle=True, random_state=7)
     by_hand = cross_val_score(search, *load_breast_cancer(return_X_y=True), cv=outer)
     assert result.error == ""
-    np.testing.assert_allclose(result.scores, by_hand)
+    np.testing.assert_allclose(result.scores(), by_hand)
     assert result.score == pytest.approx(by_hand.mean())
 
 
 def test_regression_scores_equal_nested_grid_search_by_hand(package, diabetes):
     ((ours, _),), _ = candidates.find_contests(diabetes, ["KernelRidge"], quick=True)
-    result = race.evaluate(ours, diabetes, cv=3, seed=0)
+    result = evaluate(ours, diabetes)
     model = make_pipeline(StandardScaler(), kernel_ridge.KernelRidge())
     grid = candidates.grid_of(KernelRidge, diabetes, quick=True)
     search = GridSearchCV(
@@ -545,62 +616,14 @@ def test_regression_scores_equal_nested_grid_search_by_hand(package, diabetes):
     )
     outer = KFold(3, shuffle=True, random_state=0)
     by_hand = cross_val_score(search, *load_diabetes(return_X_y=True), cv=outer)
-    np.testing.assert_allclose(result.scores, by_hand)
-    assert all(set(chosen) == {"alpha", "gamma", "kernel"} for chosen in result.params)
+    np.testing.assert_allclose(result.scores(), by_hand)
+    assert all(text.startswith("alpha=") and "gamma=" in text for text in result.settings)
 
 
 def test_exception_is_a_result(cancer):
-    result = race.evaluate(candidates.Candidate("Raises", "x", Raises()), cancer, cv=3, seed=0)
+    result = evaluate(candidates.Candidate("Raises", "x", Raises()), cancer)
     assert result.error == "ValueError: no <luck> today"
     assert result.score == -np.inf
-
-
-def test_short_allowance_shrinks_the_work_but_not_the_test_rows(monkeypatch, cancer):
-    # A clock on which every fit of n rows takes n milliseconds.
-    now = [0.0]
-
-    class Slow(Majority):
-        def fit(self, X, y):
-            now[0] += len(X) / 1000
-            return super().fit(X, y)
-
-    monkeypatch.setattr(race, "perf_counter", lambda: now[0])
-    points = tuple({"depth": depth} for depth in range(9))
-    slow = type("SlowGrid", (Slow,), {"__init__": OwnGrid.__init__})
-    candidate = candidates.Candidate("Slow", "x", slow(), points)
-
-    def work(allowance):
-        result = race.evaluate(candidate, cancer, cv=3, seed=0, allowance=allowance)
-        assert result.error == ""
-        assert len(result.scores) == 3
-        return result.rows, result.points
-
-    assert work(np.inf) == work(1000.0) == (379, 9)
-    rows, points_tried = work(30.0)
-    assert rows == 379
-    assert 1 < points_tried < 9
-    rows, points_tried = work(3.0)
-    assert rows < 379
-    assert points_tried == 1
-
-
-def test_rival_does_the_same_work():
-    contest = (candidates.Candidate("A", "x", Majority()), candidates.Candidate("B", "x", SVC()))
-    race_ = pool.Race([None], [(0, *contest)], {}, jobs=1, end=np.inf, progress=cli.silent)
-    result = race.Result("A", "x", "data", scores=(1.0,), rows=40, points=2)
-    race_.finish(race_.queue.popleft(), result)
-    assert race_.queue[0].candidate.name == "B"
-    assert race_.queue[0].ceiling == (40, 2)
-
-
-def test_probe_gives_an_estimator_the_rows_it_needs():
-    def probe(rows):
-        if rows < 150:
-            raise ValueError("more rows are needed")
-
-    assert race.first_rows(probe, 1000) == 200
-    with pytest.raises(ValueError, match="more rows"):
-        race.first_rows(probe, 140)
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "diabetes"])
@@ -609,7 +632,7 @@ def test_every_estimator_of_the_package_takes_part(name):
     rows = data.sample_rows(dataset.y, 100, dataset.task, cv=2, seed=0)
     small = dataclasses.replace(dataset, X=dataset.X[rows], y=dataset.y[rows])
     for ours, _ in candidates.find_contests(small, quick=True)[0]:
-        result = race.evaluate(ours, small, cv=2, seed=0, ceiling=(np.inf, 1))
+        result = evaluate(dataclasses.replace(ours, points=ours.points[:1]), small, cv=2)
         assert result.error == "", ours.name
 
 
@@ -633,11 +656,11 @@ def as_candidate(cls):
 @pytest.mark.alone
 def test_hanging_dying_raising_and_noisy_estimators_do_not_stop_the_others(cancer, capfd):
     classes = (AHangs, Chatty, Dies, Majority, Raises)
-    contests = [(as_candidate(cls), None) for cls in classes]
-    started, budget = time.monotonic(), 9 * slowness()
+    contests = [as_candidate(cls) for cls in classes]
+    started, budget = time.monotonic(), 14 * slowness()
     results = run(contests, cancer, budget=budget, jobs=2)
     assert time.monotonic() - started < budget + 2 * slowness()
-    outcome = {name: result.error for (_, name), result in results.items()}
+    outcome = {name: result.error for name, result in results.items()}
     assert outcome == {
         "AHangs": pool.STOPPED,
         "Chatty": "",
@@ -652,7 +675,7 @@ def test_hanging_dying_raising_and_noisy_estimators_do_not_stop_the_others(cance
 def test_forty_estimators_that_hang_stay_within_the_budget(cancer):
     names = [dataclasses.replace(as_candidate(AHangs), name=f"Hangs{n}") for n in range(40)]
     started, budget = time.monotonic(), 4 * slowness()
-    results = run([(name, None) for name in names], cancer, budget=budget)
+    results = run(names, cancer, budget=budget)
     assert time.monotonic() - started < budget + 2 * slowness()
     assert len(results) == 40
     assert {result.error for result in results.values()} <= {pool.STOPPED, pool.NOT_RUN}
@@ -664,99 +687,103 @@ def test_forty_estimators_are_all_run_and_reported(package, in_folder, capsys):
     arguments = f"compare --quick --data iris --budget {30 * slowness():.0f} --out forty.html"
     assert cli.main(arguments.split()) == 0
     output = capsys.readouterr()
-    assert output.err == ""  # no bar: not a terminal
+    assert output.err.count("\n") == 1 + 1 + 41 + 3  # lines: not a terminal
     for cls in FORTY:
         assert len(re.findall(rf"^{cls.__name__} +sklearn_sl +0\.3", output.out, re.M)) == 1
     assert "report: forty.html" in output.out
 
 
 @pytest.mark.alone
-def test_interrupt_is_one_line_and_status_130(tmp_path):
+def test_interrupt_leaves_a_report_to_go_on_from(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(
         f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
         "if __name__ == '__main__':\n"
         "    import test_compare as t\n"
-        "    t._discovery.all_estimators = lambda: [t.AHangs]\n"
-        "    print('started', flush=True)\n"
-        "    sys.exit(t.cli.main(['compare', '--data', 'iris']))\n"
+        "    t._discovery.all_estimators = lambda: [t.Majority, t.AHangs]\n"
+        "    sys.exit(t.cli.main(['compare', 'iris', '--cv', '3']))\n"
     )
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": THIS_TREE}
     command = [sys.executable, script]
-    process = subprocess.Popen(command, start_new_session=True, cwd=tmp_path, **pipes)
-    assert process.stdout.readline() == "started\n"
-    time.sleep(1.0)
+    process = subprocess.Popen(command, start_new_session=True, cwd=tmp_path, **how)
+    lines = [process.stderr.readline() for _ in range(4)]
+    assert "Majority (sklearn_sl)" in lines[-1]
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: parent and workers
-    _, errors = process.communicate(timeout=10)
+    output, errors = process.communicate(timeout=20 * slowness())
     assert process.returncode == 130
-    assert errors == "sklearn_sl compare: interrupted\n"
+    assert errors.startswith("sklearn_sl compare: interrupted; the report has what was done")
+    assert re.search(r"AHangs +sklearn_sl .*not run \(interrupted\)", output)
+    text = (tmp_path / "report.html").read_text()
+    assert "The run was interrupted" in text
+    known = state.load(tmp_path / "report.html").values()
+    assert {(result.name, len(result.folds)) for result in known} == {
+        ("DummyClassifier", 3),
+        ("Majority", 3),
+    }
 
 
-# --- reports --------------------------------------------------------------------
+def test_resumed_run_repeats_nothing_but_what_has_changed(package, in_folder, capsys):
+    package(Majority, Raises)
+    command = ["compare", "iris", "--cv", "3", "--resume"]
+    assert cli.main(command) == 0
+    assert "3 candidates;" in capsys.readouterr().err
+    page = (in_folder / "report.html").read_text()
+    assert cli.main(command) == 0
+    errors = capsys.readouterr().err
+    assert "3 candidates, 2 of them known from report.html" in errors
+    assert "Majority (sklearn_sl)" not in errors.split("looking")[0]
+    assert "Raises (sklearn_sl): ValueError" in errors  # what failed is tried again
+    assert (in_folder / "report.html").read_text() == page
 
 
-def made_up(name, library="sklearn_sl", **changes):
-    settings = {"scores": (0.8, 0.9), "tune_time": 2.0, "fit_time": 0.01, "predict_time": 1e-4}
-    settings |= {"rows": 100, "points": 3, "all_points": 3, "params": ({"alpha": 0.1}, {})}
-    return race.Result(name, library, "data", **(settings | changes))
+def test_what_a_score_depends_on_changes_its_key(cancer):
+    svc = candidates.candidate(SVC, candidates.OURS, {"C": [1.0]}, seed=0)
+    ruling = metrics.metrics_of(cancer)
+    other = dataclasses.replace(cancer, y=1 - cancer.y)
+    keys = [
+        state.key_of(cancer, svc, ruling, 3, 0),
+        state.key_of(cancer, svc, ruling, 3, 1),
+        state.key_of(cancer, svc, ruling, 4, 0),
+        state.key_of(cancer, svc, metrics.metrics_of(cancer, "roc_auc"), 3, 0),
+        state.key_of(cancer, dataclasses.replace(svc, points=({"C": 2.0},)), ruling, 3, 0),
+        state.key_of(other, svc, ruling, 3, 0),
+        state.key_of(dataclasses.replace(cancer, name="other"), svc, ruling, 3, 0),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert state.key_of(data.load("breast_cancer", cv=3), svc, ruling, 3, 0) == keys[0]
 
 
-RESULTS = [
-    made_up("Low", scores=(0.1, 0.2)),
-    race.Result("Fails", "sklearn_sl", "data", error="ValueError: <b>"),
-    made_up("Ridge", rival="Ridge"),
-    made_up("RidgeCV", tunes_itself=True, rival="Ridge", tune_time=0.1),
-    made_up("Ridge", "scikit-learn", fit_time=0.03, notes=("ConvergenceWarning",)),
-]
+def test_stopped_candidate_goes_on_from_the_folds_it_has_done(cancer):
+    class Worker:
+        def __init__(self, datasets):
+            self.ready, self.entry, self.sent = True, None, []
 
+        def send(self, task, dataset, candidate, number, **options):
+            self.sent.append((candidate.name, number))
 
-def test_table_is_sorted_by_score_then_time_with_failures_last():
-    header, rows = report.table(RESULTS, "classification")
-    assert [row[0] for row in rows] == ["RidgeCV", "Ridge", "Ridge", "Low", "Fails"]
-    assert rows[0][header.index("accuracy")] == "0.8500"
-    assert rows[0][header.index("+- sd")] == "0.0500"
-    assert rows[0][header.index("fit")] == "10 ms"
-    assert rows[-1][-1] == "ValueError: <b>"
+        def kill(self):
+            pass
 
+    class Race(pool.Race):
+        def replace(self, worker):
+            self.workers.remove(worker)
 
-def test_speed_up_compares_like_with_like():
-    assert report.speed_up(RESULTS[2], RESULTS) == "3x"
-    assert report.speed_up(RESULTS[3], RESULTS) == "20x*"
-    assert report.speed_up(RESULTS[0], RESULTS) == ""
-    fewer_rows = [made_up("Ridge", "scikit-learn", rows=50)]
-    assert report.speed_up(RESULTS[2], fewer_rows) == ""
-    fewer_points = [made_up("Ridge", "scikit-learn", points=1)]
-    assert report.speed_up(RESULTS[3], fewer_points) == ">20x*"
-
-
-def page(dataset):
-    return report.html_report([(dataset, RESULTS, {"Odd": "a reason"})], "python -m x '<'", 3)
-
-
-def test_report_is_self_contained_and_escaped(cancer):
-    html = page(cancer)
-    images = re.findall(r'src="data:image/png;base64,([^"]+)"', html)
-    assert len(images) == 2
-    assert all(base64.b64decode(image).startswith(b"\x89PNG") for image in images)
-    text = re.sub(r"base64,[^\"]+", "", html)
-    assert not re.search(r"https?://|<script|<link|@import|url\(", text)
-    assert "ValueError: &lt;b&gt;" in text
-    assert "alpha=0.1 (1/2); defaults (1/2)" in text
-    for piece in ("scikit-learn", "a reason", "569 rows x 30 features", "ConvergenceWarning"):
-        assert piece in text
-
-
-def test_report_without_matplotlib_has_tables_and_says_so(cancer, monkeypatch):
-    for module in (plots, report):
-        monkeypatch.setattr(module, "has_matplotlib", lambda: False)
-    html = page(cancer)
-    assert "<img" not in html
-    assert "pip install sklearn-sl[plot]" in html
-    assert html.count("<table>") == 4
-
-
-def test_progress_bar_fills_and_is_cleared(capsys):
-    cli.show_progress(1, 2, ["KernelRidge"], width=10)
-    assert "[#####-----] 1/2 KernelRidge" in capsys.readouterr().err
-    cli.show_progress(2, 2, [])
-    assert capsys.readouterr().err.strip("\r ") == ""
+    two = [as_candidate(AHangs), as_candidate(Majority)]
+    ruling = [metrics.metrics_of(cancer)]
+    race_ = Race([cancer], [(0, c) for c in two], ruling, cv=3, seed=0, progress=progress.Silent())
+    race_.workers.append(Worker([cancer]))
+    race_.assign()
+    worker = race_.workers[0]
+    worker.receive = lambda: race.run_fold(
+        cancer, two[1], 0, cv=3, seed=0, metrics=ruling[0]
+    )  # an answer like that of any fold
+    race_.hear(worker, worker.entry)
+    assert worker.sent == [("AHangs", 0), ("AHangs", 1)]
+    race_.stop(worker)
+    assert (len(race_.queue), len(race_.stopped), race_.results) == (1, 1, [])
+    race_.queue.popleft()
+    race_.workers.append(Worker([cancer]))
+    race_.assign()
+    assert race_.workers[0].sent == [("AHangs", 1)]
+    race_.stop(race_.workers[0])
+    assert [(r.error, len(r.folds)) for r in race_.results] == [(pool.STOPPED, 1)]

@@ -12,13 +12,14 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import discovery, get_tags
 
 from sklearn_sl import _discovery
-from sklearn_sl._compare.data import InputError, did_you_mean
+from sklearn_sl._compare.table import InputError, did_you_mean
 
-OURS, THEIRS = "sklearn_sl", "scikit-learn"
+OURS, THEIRS, BASELINE = "sklearn_sl", "scikit-learn", "baseline"
 KIND = {"classification": "classifier", "regression": "regressor"}
 MIXIN = {"classification": ClassifierMixin, "regression": RegressorMixin}
 MAX_POINTS = 50
@@ -34,6 +35,14 @@ class Candidate:
     points: tuple = ({},)
     tunes_itself: bool = False
     rival: str = ""  # name of the scikit-learn class to be compared with
+
+    @property
+    def takes_unlabelled(self):
+        """Whether it also learns from rows without a class, marked by -1."""
+        return "unlabelled" in self.estimator.get_params(deep=False) or self.name in (
+            "LabelPropagation",
+            "LabelSpreading",
+        )
 
 
 def grid_values(n_features):
@@ -58,11 +67,34 @@ def check_names(names):
     ours = [cls.__name__ for cls in _discovery.all_estimators()]
     for name in names:
         if name not in ours:
-            raise InputError(f"no estimator {name!r} in sklearn_sl{did_you_mean(name, ours)}")
+            hint = did_you_mean(name, ours)
+            if name in dict(discovery.all_estimators()):
+                hint = ": scikit-learn's take part as counterparts of ours only"
+            raise InputError(f"no estimator {name!r} in sklearn_sl{hint}")
 
 
-def find_contests(dataset, names=None, *, quick=False, seed=0):
+def baseline(task):
+    """Return the candidate that does not look at the features: what a score must exceed."""
+    classes = task == "classification"
+    dummy = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+    return Candidate(type(dummy).__name__, BASELINE, dummy)
+
+
+def find_contests(dataset, names=None, *, exclude=(), quick=False, seed=0, scoring=None):
     """Return the contests on a data set, and why other estimators stay out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    names : list of str, default=None
+        The estimators to choose from; None is all of the package.
+    exclude : list of str
+        Estimators that the user wants to leave out.
+    quick : bool
+        Take every other value of each grid.
+    seed : int
+    scoring : str, default=None
+        The scorer that estimators which tune themselves are told to use; None leaves them theirs.
 
     Returns
     -------
@@ -77,8 +109,10 @@ def find_contests(dataset, names=None, *, quick=False, seed=0):
     contests, skipped, rivals = [], {}, set()
     for name in names or ours:
         fits, reason = suitable(ours[name], dataset)
+        if fits and name in exclude:
+            fits, reason = False, "excluded"
         if fits:
-            us, rival = contest(name, ours, theirs, dataset, quick, seed)
+            us, rival = contest(name, ours, theirs, dataset, quick, seed, scoring)
             contests.append((us, None if us.rival in rivals else rival))
             rivals.add(us.rival)
         elif reason:
@@ -106,7 +140,7 @@ def suitable(cls, dataset):
     return True, ""
 
 
-def contest(name, ours, theirs, dataset, quick, seed):
+def contest(name, ours, theirs, dataset, quick, seed, scoring=None):
     """Return our candidate and its counterpart: the same name, the same grid.
 
     A class that tunes itself has the grid of the class without "CV", and where
@@ -115,10 +149,12 @@ def contest(name, ours, theirs, dataset, quick, seed):
     cls, base = ours[name], name.removesuffix("CV")
     has_own_grid = getattr(cls, "_compare_grid", None) is not None
     grid = grid_of(cls if has_own_grid else ours.get(base, cls), dataset, quick)
-    us, rival = candidate(cls, OURS, grid, seed), theirs.get(name, theirs.get(base))
+    us = candidate(cls, OURS, grid, seed, scoring)
+    rival = theirs.get(name, theirs.get(base))
     if rival is None:
         return us, None
-    return dataclasses.replace(us, rival=rival.__name__), candidate(rival, THEIRS, grid, seed)
+    them = candidate(rival, THEIRS, grid, seed, scoring)
+    return dataclasses.replace(us, rival=rival.__name__), them
 
 
 def grid_of(cls, dataset, quick):
@@ -144,7 +180,7 @@ def thin(grid, quick):
     return {name: values[::2] if quick else values for name, values in grid.items()}
 
 
-def candidate(cls, library, grid, seed):
+def candidate(cls, library, grid, seed, scoring=None):
     """Return a candidate with as much of the grid as the class has parameters for."""
     with warnings.catch_warnings():
         # Classes that scikit-learn is about to remove say so; in the race it becomes a note.
@@ -155,6 +191,8 @@ def candidate(cls, library, grid, seed):
         estimator.set_params(random_state=seed)
     if cls.__name__.endswith("CV"):
         estimator.set_params(**self_tuning(known, grid))
+        if scoring is not None and "scoring" in known:
+            estimator.set_params(scoring=scoring)
         return Candidate(cls.__name__, library, estimator, tunes_itself=True)
     grid = {name: values for name, values in grid.items() if name in known}
     return Candidate(cls.__name__, library, estimator, safest_first(grid))

@@ -1,21 +1,15 @@
-"""The command line: ``python -m sklearn_sl compare``."""
+"""The command line: ``python -m sklearn_sl``, or ``sklearn-sl``."""
 
 import argparse
 import os
-import shlex
 import sys
-from time import monotonic
-
-import joblib
 
 from sklearn_sl import __version__
-from sklearn_sl._compare import report
-from sklearn_sl._compare.candidates import check_names, find_contests
-from sklearn_sl._compare.data import BUNDLED, DEFAULT, InputError, load
-from sklearn_sl._compare.pool import Race
+from sklearn_sl._compare import bench, run, saved
+from sklearn_sl._compare.data import BUNDLED, DEFAULT
+from sklearn_sl._compare.table import InputError
 
-QUICK_BUDGET = 90.0  # seconds; `make demo` must end within two minutes
-ALL_FAILED, USER_ERROR, INTERRUPTED = 1, 2, 130
+USER_ERROR = 2
 MAX_SEED = 2**32 - 1  # of scikit-learn
 
 DESCRIPTION = """\
@@ -26,8 +20,8 @@ with the same folds for all. Prints a table and writes an HTML report."""
 EXAMPLES = """\
 examples:
   python -m sklearn_sl compare --quick
-  python -m sklearn_sl compare --data digits --estimators KernelRidgeClassifier
-  python -m sklearn_sl compare --data houses.csv --target price --jobs 2 --out houses.html
+  python -m sklearn_sl compare houses.csv --target price --jobs 2 --out houses.html
+  python -m sklearn_sl compare digits --estimators KernelRidgeClassifier,SVC
 """
 
 
@@ -58,6 +52,13 @@ def build_parser():
     parser = Parser(prog="sklearn_sl", description="Supervised learning with certificates.")
     parser.add_argument("--version", action="version", version=f"sklearn_sl {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    add_compare(commands)
+    add_predict(commands)
+    add_bench(commands)
+    return parser
+
+
+def add_compare(commands):
     compare = commands.add_parser(
         "compare",
         help="race the estimators of the package on a data set",
@@ -66,183 +67,148 @@ def build_parser():
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add = compare.add_argument
+    compare.set_defaults(run=run.compare)
+    add = compare.add_argument_group("what to learn from").add_argument
+    bundled = ", ".join(BUNDLED)
     add(
-        "--data",
-        help=f"a bundled data set ({', '.join(BUNDLED)}) or a CSV file with a header; default: "
+        "data",
+        nargs="?",
+        metavar="FILE",
+        help=f"a CSV file with a header, or a bundled data set ({bundled}); default: "
         f"{DEFAULT['classification']} and {DEFAULT['regression']}, or the one that --task names",
     )
-    add("--target", metavar="COLUMN", help="the column of the CSV file to predict")
+    add("--data", dest="data_option", metavar="FILE", help="the same, as an option")
+    add("--target", metavar="COLUMN", help="the column of the file to predict")
     add(
         "--task",
         choices=["auto", *DEFAULT],
         default="auto",
         help="auto: text or a few whole numbers are classes (default)",
     )
-    add("--estimators", metavar="NAME,...", help="only these estimators of the package")
-    add("--cv", type=at_least(2), metavar="FOLDS", help="outer folds (default 5; 3 with --quick)")
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave out; may be repeated")
     add(
-        "--jobs",
-        type=at_least(1),
-        default=1,
-        metavar="N",
-        help="candidates at the same time, one core each (default 1: undisturbed times)",
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="use a column of numbers that looks like an identifier; may be repeated",
     )
-    add("--out", default="report.html", metavar="FILE", help="the report (default report.html)")
+    add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
+    add = compare.add_argument_group("who takes part, and how").add_argument
+    add("--estimators", metavar="NAME,...", help="only these estimators of the package")
+    add("--exclude", metavar="NAME,...", help="all but these estimators of the package")
+    add(
+        "--scoring",
+        metavar="NAME",
+        help="the score that rules, by its name in scikit-learn (default accuracy or r2)",
+    )
+    add("--cv", type=at_least(2), default=5, metavar="FOLDS", help="outer folds (default 5)")
+    add(
+        "--seed",
+        type=at_least(0, most=MAX_SEED),
+        default=0,
+        metavar="N",
+        help="of folds and estimators: the same seed gives the same scores (default 0)",
+    )
+    add(
+        "--stream",
+        action="store_true",
+        help="progressive validation: each row, in the order of the file, is predicted before it "
+        "is learnt from",
+    )
+    add = compare.add_argument_group("time").add_argument
     add(
         "--quick",
         action="store_true",
-        help=f"coarser grids, fewer rows, and a time budget of {QUICK_BUDGET:g} seconds",
+        help=f"coarser grids, fewer rows, and a time budget of {run.QUICK_BUDGET:g} seconds",
     )
     add(
         "--budget",
         type=at_least(1, float),
         metavar="SECONDS",
-        help="stop after this time: slow estimators get fewer settings and rows",
+        help="stop after this time: slow candidates are stopped, and no score depends on it",
     )
     add(
-        "--seed",
-        type=at_least(0, most=MAX_SEED),
-        default=0,
-        help="of folds and estimators (default 0)",
+        "--jobs",
+        "--n-jobs",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="candidates at the same time, one core each (default 1: undisturbed times)",
     )
-    add("--quiet", action="store_true", help="no progress bar")
-    return parser
+    add = compare.add_argument_group("the report").add_argument
+    add("--out", default="report.html", metavar="FILE", help="the report (default report.html)")
+    add(
+        "--resume",
+        action="store_true",
+        help="go on from the report that is there: what it has is not run again",
+    )
+    add(
+        "--save",
+        metavar="MODEL",
+        help="save the best one, fitted on all rows: MODEL.skops, or MODEL.joblib; its card is "
+        "MODEL.md",
+    )
+    add("--quiet", action="store_true", help="do not tell what is running")
+
+
+def add_predict(commands):
+    predict = commands.add_parser(
+        "predict",
+        help="apply a model that compare has saved to the rows of a file",
+        description="Read a file with the columns that the model was fitted on, and write it again "
+        "with predictions. A .joblib file runs code when it is loaded: use only your own. A .skops "
+        "file is loaded if it has models of this package and scikit-learn only.",
+        allow_abbrev=False,
+    )
+    predict.set_defaults(run=saved.predict)
+    add = predict.add_argument
+    add("model", metavar="MODEL", help="the file that compare --save wrote")
+    add("file", metavar="FILE", help="a CSV or Parquet file with the same columns")
+    add("--out", metavar="FILE", help="a CSV file (default: the terminal)")
+    add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
+
+
+def add_bench(commands):
+    command = commands.add_parser(
+        "bench",
+        help="run the benchmarks of the package on this machine",
+        description="Run the benchmarks against scikit-learn and other peers: answers must agree "
+        "before times are compared. Needs the source tree.",
+        allow_abbrev=False,
+    )
+    command.set_defaults(run=bench.bench)
+    add = command.add_argument
+    add("topics", nargs="*", metavar="TOPIC", help=f"{', '.join(bench.topics())}; default: all")
+    add("--size", choices=["quick", "full"], default="quick", help="of the data (default quick)")
+    add(
+        "--results",
+        default="bench-results",
+        metavar="FOLDER",
+        help="where the measurements are written (default bench-results)",
+    )
 
 
 def main(argv=None):
     """Run the command line; return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    command = argv[0] if argv and not argv[0].startswith("-") else "compare"
     try:
-        return compare(build_parser().parse_args(argv), argv)
+        if not argv:
+            build_parser().print_help()
+            return USER_ERROR
+        options = build_parser().parse_args(argv)
+        if getattr(options, "data_option", None) is not None:
+            if options.data is not None:
+                raise InputError(f"two data sets: {options.data} and {options.data_option}")
+            options.data = options.data_option
+        return options.run(options, argv)
     except InputError as error:
-        print(f"sklearn_sl compare: error: {error}", file=sys.stderr)
+        print(f"sklearn_sl {command}: error: {error}", file=sys.stderr)
         return USER_ERROR
     except KeyboardInterrupt:
-        print("sklearn_sl compare: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        print(f"sklearn_sl {command}: interrupted", file=sys.stderr)
+        return run.INTERRUPTED
     except BrokenPipeError:  # the reader has gone, as in `compare | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
-
-
-def compare(options, argv):
-    """Load, race, report; return the exit status."""
-    end = monotonic() + (options.budget or (QUICK_BUDGET if options.quick else float("inf")))
-    names = estimator_names(options.estimators)
-    check_writable(options.out, options.data)
-    cv = options.cv or (3 if options.quick else 5)
-    datasets = load_datasets(options, cv)
-    contests, skipped = gather_contests(datasets, names, options)
-    race = Race(
-        datasets,
-        contests,
-        {"cv": cv, "seed": options.seed},
-        jobs=min(options.jobs, joblib.cpu_count()),
-        end=end,
-        progress=silent if options.quiet or not sys.stderr.isatty() else show_progress,
-    )
-    results = race.run()
-    sections = [
-        (dataset, [result for result in results if result.dataset == dataset.name], reasons)
-        for dataset, reasons in zip(datasets, skipped)
-    ]
-    command = shlex.join(["python", "-m", "sklearn_sl", *argv])
-    try:
-        write_report(options.out, report.html_report(sections, command, cv))
-    finally:  # the table is shown even if the disk is full
-        for section in sections:
-            print(report.text_report(*section))
-    print(f"report: {options.out}", flush=True)
-    return tell_failures(sections)
-
-
-def tell_failures(sections):
-    """Say on which data sets nothing could be compared; return the exit status."""
-    status = 0
-    for dataset, results, _ in sections:
-        if all(result.error for result in results):
-            status, first = ALL_FAILED, results[0]
-            print(
-                f"sklearn_sl compare: error: every candidate failed on {dataset.name}; "
-                f"{first.name}: {first.error}",
-                file=sys.stderr,
-            )
-    return status
-
-
-def estimator_names(text):
-    """Return the names that ``--estimators`` asks for; None for all."""
-    if text is None:
-        return None
-    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
-    check_names(names)
-    return names
-
-
-def load_datasets(options, cv):
-    """Return the data set that was asked for, or the default ones."""
-    shared = {"cv": cv, "quick": options.quick, "seed": options.seed}
-    if options.data is not None:
-        return [load(options.data, options.target, options.task, **shared)]
-    if options.target is not None:
-        raise InputError("--target needs --data FILE")
-    tasks = DEFAULT if options.task == "auto" else [options.task]
-    return [load(DEFAULT[task], task=task, **shared) for task in tasks]
-
-
-def gather_contests(datasets, names, options):
-    """Return all contests as (dataset number, candidate, rival), and who is left out."""
-    contests, skipped = [], []
-    for number, dataset in enumerate(datasets):
-        found, reasons = find_contests(dataset, names, quick=options.quick, seed=options.seed)
-        contests += [(number, *pair) for pair in found]
-        skipped.append(reasons)
-    if not contests:
-        asked = f" among {', '.join(names)}" if names else ""
-        tasks = " or ".join(dataset.task for dataset in datasets)
-        why = "; ".join(f"{name} {why}" for reasons in skipped for name, why in reasons.items())
-        raise InputError(f"no estimator for {tasks}{asked}{why and f' ({why})'}")
-    return contests, skipped
-
-
-# --- the terminal and the file ----------------------------------------------------
-
-
-def silent(done, total, running):
-    pass
-
-
-def show_progress(done, total, running, width=30):
-    """Redraw the bar on the last line of the terminal; clear it at the end."""
-    filled = width * done // total
-    bar = "#" * filled + "-" * (width - filled)
-    line = f"[{bar}] {done}/{total} {', '.join(running)}"[:78]
-    sys.stderr.write(f"\r{line:78}" if done < total else f"\r{'':78}\r")
-    sys.stderr.flush()
-
-
-def check_writable(path, data=None):
-    """Refuse a report that cannot be written, before the race and not after it."""
-    folder = os.path.dirname(path) or "."
-    if not path:
-        raise InputError("--out needs the name of a file")
-    if os.path.isdir(path):
-        raise InputError(f"cannot write {path!r}: it is a directory")
-    if not os.path.isdir(folder):
-        raise InputError(f"cannot write {path!r}: no directory {folder!r}")
-    if not os.path.exists(path):
-        write_report(path, "")  # some names and file systems say no only then
-        os.remove(path)
-    elif not os.access(path, os.W_OK):
-        raise InputError(f"cannot write {path!r}: permission denied")
-    elif data not in (None, *BUNDLED) and os.path.exists(data) and os.path.samefile(data, path):
-        raise InputError(f"--out {path} would overwrite the data")
-
-
-def write_report(path, page):
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    except OSError as error:
-        raise InputError(f"cannot write {path!r}: {error.strerror}") from None

@@ -1,17 +1,17 @@
-"""Data sets of the comparison: bundled ones by name, or a CSV file."""
+"""Data sets of the comparison: bundled ones by name, or a file."""
 
 import dataclasses
-import difflib
 import os
 
 import numpy as np
 from sklearn import datasets
 
+from sklearn_sl._compare.features import Feature, and_more, exponent_of, features_of, note_commas
 from sklearn_sl._compare.table import (
-    MAX_CATEGORIES,
     MISSING,
     InputError,
     as_number,
+    did_you_mean,
     normal,
     parse_column,
     quoted,
@@ -25,13 +25,15 @@ BUNDLED = {
     "iris": datasets.load_iris,
     "wine": datasets.load_wine,
 }
+REGRESSION = {"diabetes"}
 DEFAULT = {"classification": "breast_cancer", "regression": "diabetes"}
 
 MIN_ROWS = 20
 MAX_ROWS = 5000
 MAX_ROWS_QUICK = 1000
 MAX_AUTO_CLASSES = 20  # an integer target with more values is taken for a number
-SAFE_EXPONENT = 300  # sums of squares of numbers below 2**300 and above 2**-300 are finite, not 0
+MANY_COPIES = 0.01  # the share of rows that are copies from which on it is said
+FEW_FEATURES = 4  # with fewer, equal rows need not be the same case
 INNER_FOLDS = 3  # of the grid search inside each training part
 
 
@@ -50,6 +52,11 @@ class Dataset:
     categorical: tuple = ()
     n_classes: int = 0
     notes: tuple = ()
+    class_names: tuple = ()
+    features: tuple = ()
+    unlabelled: np.ndarray = dataclasses.field(default_factory=lambda: np.empty((0, 0)))
+    target: str = ""  # the column of the file
+    exponent: int = 0  # the target was divided by 2**exponent
 
     @property
     def summary(self):
@@ -58,8 +65,20 @@ class Dataset:
         return f"{self.name}: {self.task}, {rows} rows x {columns} features{classes}"
 
 
-def load(name, target=None, task="auto", *, cv=5, quick=False, seed=0):
-    """Return the data set ``name``: a bundled one, or the CSV file of that path.
+def load(
+    name,
+    target=None,
+    task="auto",
+    *,
+    cv=5,
+    quick=False,
+    seed=0,
+    keep=(),
+    drop=(),
+    encoding=None,
+    stream=False,
+):
+    """Return the data set ``name``: a bundled one, or the CSV or Parquet file of that path.
 
     Raises
     ------
@@ -70,59 +89,104 @@ def load(name, target=None, task="auto", *, cv=5, quick=False, seed=0):
     if name in BUNDLED:
         if target is not None:
             raise InputError(f"--target is for a file; {name} is a bundled data set")
-        X, y = BUNDLED[name](return_X_y=True)
-        categorical, labels = (), None
+        columns = bundled(name)
     else:
-        X, y, categorical, labels = read_csv(name, target, task, notes)
-    X, y, task = check_target(X, y, labels, task, cv, notes)
-    X, categorical = drop_useless_columns(X, categorical, notes)
-    if task == "regression":
-        y = rescaled(y, "the target", notes)
+        how = {"keep": keep, "drop": drop, "encoding": encoding}
+        columns = read_file(name, target, task, notes, **how)
+    known = ~np.isnan(columns.y)
+    X, y, task, class_names = check_target(
+        columns.X[known], columns.y[known], columns.labels, task, cv, notes
+    )
+    kept = useful_columns(X, columns.features, notes)
+    X, features = X[:, kept], [columns.features[place] for place in kept]
+    exponent = exponent_of(y, "the target", notes) if task == "regression" else 0
+    y = np.ldexp(y, -exponent) if exponent else y
+    note_copies(X, y, notes)
     limit = MAX_ROWS_QUICK if quick else MAX_ROWS
-    if len(y) > limit:
+    if len(y) > limit and not stream:
         rows = sample_rows(y, limit, task, cv=cv, seed=seed)
         notes.append(f"{len(rows)} of {len(y)} rows, drawn at random")
         X, y = X[rows], y[rows]
+    unlabelled = columns.X[~known][:limit, kept]
     return Dataset(
         name=os.path.basename(name),
         task=task,
         X=X,
         y=y,
-        categorical=categorical,
-        n_classes=len(np.unique(y)) if task == "classification" else 0,
+        categorical=tuple(n for n, feature in enumerate(features) if feature.kind == "category"),
+        n_classes=len(class_names),
         notes=tuple(notes),
+        class_names=class_names,
+        features=tuple(features),
+        unlabelled=unlabelled if task == "classification" else unlabelled[:0],
+        target=normal(target or ""),
+        exponent=exponent,
     )
 
 
-def did_you_mean(word, choices):
-    """Return a hint with the closest of ``choices``, or nothing."""
-    choices = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
-    return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
+def bundled(name):
+    """Return the `Columns` of a bundled data set."""
+    bunch = BUNDLED[name]()
+    features = [Feature(str(name), "number") for name in bunch.feature_names]
+    y = np.asarray(bunch.target, dtype=float)
+    labels = None if name in REGRESSION else np.asarray(bunch.target_names).astype(str)
+    return Columns(np.asarray(bunch.data, dtype=float), y, features, labels)
 
 
-# --- the columns of a file ------------------------------------------------------
+def note_copies(X, y, notes):
+    """Note rows that are copies of others: one may be learnt from and the other tested on."""
+    rows = np.column_stack([X, y])
+    n_copies = len(rows) - len(np.unique(np.nan_to_num(rows, nan=np.inf), axis=0))
+    if X.shape[1] >= FEW_FEATURES and n_copies > MANY_COPIES * len(rows):
+        notes.append(
+            f"{n_copies} rows are exact copies of others: where one is learnt from and the other "
+            "tested on, scores are too good. If they are the same case twice, remove them"
+        )
 
 
-def read_csv(path, target, task, notes):
-    """Return ``X, y, categorical, labels`` of a CSV file; ``labels`` of a text target."""
+# --- a file ---------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Columns:
+    """What a file has: features, the target, NaN where there is none, and the labels of codes."""
+
+    X: np.ndarray
+    y: np.ndarray
+    features: list
+    labels: np.ndarray | None
+
+
+def read_file(path, target, task, notes, *, keep=(), drop=(), encoding=None):
+    """Return the `Columns` of a CSV or Parquet file."""
     if not os.path.exists(path):
         names, hint = ", ".join(BUNDLED), did_you_mean(path, BUNDLED)
         raise InputError(f"no file {path!r}; bundled data sets: {names}{hint}")
-    table = read_table(path)
-    where = find_target(path, table.names, target)
+    table = read_table(path, encoding)
+    where = find_column(path, table.names, target)
+    notes += table.notes
     note_header(table.names, notes)
-    columns = [parse_column(table, number) for number in range(len(table.names))]
-    y, labels = read_target(columns.pop(where), task, notes)
-    kept = [column for column in columns if keep(column, notes)]
-    X = np.array([feature_values(column, notes) for column in kept]).T.reshape(len(y), -1)
-    categorical = tuple(place for place, column in enumerate(kept) if column.labels is not None)
-    present = ~np.isnan(y)
-    return X[present], y[present], categorical, labels
+    unused = {find_column(path, table.names, name, "--drop") for name in drop}
+    for name in keep:
+        find_column(path, table.names, name, "--keep")
+    y, labels = read_target(parse_column(table, where), task, notes)
+    X, features = [], []
+    for place in range(len(table.names)):
+        if place == where or place in unused:
+            continue
+        column = parse_column(table, place)
+        texts = [text for _, text in column.fields]
+        for feature in features_of(column, notes, kept=set(map(normal, keep))):
+            features.append(feature)
+            X.append(feature.values(texts))
+    if unused:
+        names = listed([table.names[place] for place in sorted(unused)])
+        notes.append(f"left out by --drop: {names}")
+    return Columns(np.array(X).T.reshape(len(y), -1), y, features, labels)
 
 
-def find_target(path, names, target):
-    """Return the number of the column to predict."""
+def find_column(path, names, target, option="--target"):
+    """Return the number of the column that an option names."""
     if target is None:
         raise InputError(f"--target is needed with a file; columns: {listed(names)}")
     target = normal(target)
@@ -134,6 +198,8 @@ def find_target(path, names, target):
         )
     if not places:
         hint = did_you_mean(target, names) or f"; columns: {listed(names)}"
+        if len(names) == 1:
+            hint += " (separate columns by a comma, a semicolon, a tab or a bar)"
         raise InputError(f"no column {target!r} in {path}{hint}")
     return places[0]
 
@@ -147,7 +213,10 @@ def listed(names, limit=12):
 def note_header(names, notes):
     """Note what looks wrong in the header."""
     if all(as_number(name) is not None for name in names):
-        notes.append(f"the first line is taken for names of columns: {listed(names)}")
+        notes.append(
+            f"the first line is taken for names of columns: {listed(names)}; if it is data, put a "
+            "line of names before it"
+        )
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
         notes.append(f"several columns have the same name: {listed(twice)}")
@@ -175,7 +244,7 @@ def read_target(column, task, notes):
     if np.isnan(y).any():
         gap = next(field for field, value in zip(column.fields, y) if np.isnan(value))
         example = f" ({quoted(gap)})" if gap[1] else ""
-        notes.append(f"{np.sum(np.isnan(y))} rows without a target left out{example}")
+        notes.append(f"{np.sum(np.isnan(y))} rows without a target are in no score{example}")
     note_commas(column, notes)
     return y, labels
 
@@ -192,59 +261,6 @@ def note_odd_classes(column, labels, notes):
 def n_values(values):
     """Return the number of different values; those missing count as one."""
     return len(np.unique(values))
-
-
-def and_more(fields):
-    return f" and {len(fields) - 1} more" if len(fields) > 1 else ""
-
-
-def keep(column, notes):
-    """Say whether a column can be a feature, and note what will be done with it."""
-    name, distinct = column_name(column), column.n_distinct
-    if distinct == 0:
-        notes.append(f"{name} dropped: {'no finite number' if column.n_infinite else 'empty'}")
-        return False
-    if column.labels is None:
-        return keep_numbers(column, name, notes)
-    if column.odd:
-        notes.append(f"{name} is text because of {quoted(column.odd[0])}{and_more(column.odd)}")
-    if distinct > max(MAX_CATEGORIES, len(column.values) // 2) or distinct == len(column.values):
-        example = quoted(column.example)
-        notes.append(f"text {name} dropped: {distinct} different values, such as {example}")
-        return False
-    if distinct > MAX_CATEGORIES:
-        notes.append(f"text {name}: the rarest of {distinct} values grouped")
-    return True
-
-
-def column_name(column):
-    return f"column {column.name!r}" if column.name else "column without a name"
-
-
-def keep_numbers(column, name, notes):
-    """Say whether a column of numbers can be a feature, and note what is odd in it."""
-    if not column.name and np.all(np.diff(column.values) == 1):
-        notes.append(f"{name} dropped: it numbers the rows")
-        return False
-    note_commas(column, notes)
-    if column.odd:
-        fields = f"{quoted(column.odd[0])}{and_more(column.odd)}"
-        notes.append(f"{name}: no number, counted as missing: {fields}")
-    if column.n_infinite:
-        notes.append(f"{name}: {column.n_infinite} infinite values counted as missing")
-    return True
-
-
-def feature_values(column, notes):
-    """Return numbers whose squares are numbers, too, or codes."""
-    if column.labels is not None:
-        return column.values
-    return rescaled(column.values, column_name(column), notes)
-
-
-def note_commas(column, notes):
-    if column.commas:
-        notes.append(f"{column_name(column)}: commas in numbers taken for {column.commas}")
 
 
 # --- checking -------------------------------------------------------------------
@@ -264,11 +280,12 @@ def check_target(X, y, labels, task, cv, notes):
             raise InputError(f"the target is text ({labels[-1]}): --task regression needs numbers")
         if len(values) == 1:
             raise InputError(f"the target is constant ({values[0]:g}): nothing to learn")
-        return X, np.asarray(y, dtype=float), task
+        return X, np.asarray(y, dtype=float), task, ()
     if len(values) == 1:
         raise InputError(f"the target has one class only ({class_name(values[0], labels)})")
     rows = rows_of_frequent_classes(y, labels, cv, notes)
-    return X[rows], np.unique(y[rows], return_inverse=True)[1], task
+    values, codes = np.unique(y[rows], return_inverse=True)
+    return X[rows], codes, task, tuple(class_name(value, labels) for value in values)
 
 
 def guess_task(values, labels):
@@ -296,34 +313,26 @@ def rows_of_frequent_classes(y, labels, cv, notes):
     smallest = class_name(values[np.argmin(counts)], labels)
     problem = f"class {smallest} has {counts.min()} rows, {needed} are needed for {cv} folds"
     if counts[rare].sum() > len(y) / 10 or np.sum(~rare) < 2:
-        regression = ", or --task regression" if labels is None else ""
-        raise InputError(f"{problem}: use a smaller --cv or merge classes{regression}")
+        advice = ["merge it with another class, or remove its rows"]
+        if counts.min() >= members_needed(2):
+            advice.append(f"use --cv {counts.min()}")
+        if labels is None:
+            advice.append("use --task regression if the target is a measurement")
+        raise InputError(f"{problem}: {', or '.join(advice)}")
     notes.append(f"{rare.sum()} rare classes ({counts[rare].sum()} rows) left out: {problem}")
     return np.flatnonzero(~rare[codes])
 
 
-def drop_useless_columns(X, categorical, notes):
-    """Drop the columns that are empty once the rows without a target are gone."""
+def useful_columns(X, features, notes):
+    """Return the places of the columns that have a value where the target is known."""
     empty = np.isnan(X).all(axis=0)
     if X.shape[1] == empty.sum():
         why = notes or ["the target is the only one"]
         raise InputError("; ".join(["no usable feature column", *why]))
-    kept = np.flatnonzero(~empty)
     if empty.any():
-        notes.append(f"{empty.sum()} columns dropped: empty where the target is known")
-    return X[:, kept], tuple(int(place) for place in np.flatnonzero(np.isin(kept, categorical)))
-
-
-def rescaled(values, what, notes):
-    """Return the values times a power of two if their squares are too large or too small.
-
-    That is exact, and neither a standardised feature nor R2 depends on the unit.
-    """
-    exponent = np.frexp(np.nanmax(np.abs(values)))[1]
-    if abs(exponent) <= SAFE_EXPONENT:
-        return values
-    notes.append(f"{what} scaled by 2**{-exponent}: squares of its values are no floats")
-    return np.ldexp(values, -exponent)
+        names = listed([features[place].name for place in np.flatnonzero(empty)])
+        notes.append(f"left out, empty where the target is known: {names}")
+    return np.flatnonzero(~empty)
 
 
 def sample_rows(y, size, task, *, cv, seed):

@@ -1,125 +1,115 @@
-"""Score one candidate by nested cross-validation, within a time allowance.
+"""Score one candidate by nested cross-validation, one fold at a time.
 
-The outer folds give the score; the grid search sees the training part of a fold
+The outer folds give the scores; the grid search sees the training part of a fold
 only, so that no test row has a say in the choice of the parameters. All
-candidates have the same folds. Where time is short a candidate tries fewer
-parameter settings, and then learns from fewer of the training rows; the test
-rows stay the same, so that scores remain comparable.
+candidates have the same folds, and do all of their work: time may stop a
+candidate between two folds or within one, but never changes a score.
 """
 
+import collections
 import dataclasses
+import re
 import warnings
 from time import perf_counter
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_sl._compare.candidates import grid_values
-from sklearn_sl._compare.data import INNER_FOLDS, MAX_CATEGORIES, sample_rows
+from sklearn_sl._compare.certificates import certificates_of, worst
+from sklearn_sl._compare.data import INNER_FOLDS
+from sklearn_sl._compare.metrics import scores_of
+from sklearn_sl._compare.table import MAX_CATEGORIES
 
-FIRST_PROBE = 50  # rows
-PLANNED_SHARE = 0.8  # of the allowance: a prediction of the cost can be wrong
 REPEATS, REPEAT_FOR = 7, 0.05  # a time is the best of so many runs, or of so many seconds
-EVERYTHING = (np.inf, np.inf)
+UNLABELLED = -1  # the code of a row without a class, as in scikit-learn
+
+
+class NoScore(Exception):
+    """A candidate that can be fitted, but not be asked for what the score needs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Fold:
+    """What is known of one candidate on one outer fold."""
+
+    scores: dict  # by scorer
+    tune_time: float  # all of the search: choosing the parameters and fitting
+    fit_time: float  # the estimator alone, with the chosen parameters
+    predict_time: float
+    chosen: int  # the place of the chosen settings among those of the candidate
+    settings: str  # the same in words
+    certificates: dict
+    warnings: tuple = ()
 
 
 @dataclasses.dataclass
 class Result:
-    """What is known of one candidate on one data set; times are medians over the folds."""
+    """What is known of one candidate on one data set."""
 
     name: str
     library: str
     dataset: str
-    error: str = ""
-    scores: tuple = ()
-    tune_time: float = np.nan  # all of the search: choosing the parameters and fitting
-    fit_time: float = np.nan  # the estimator alone, with the chosen parameters
-    predict_time: float = np.nan
+    error: str = ""  # why there is no score
+    folds: tuple = ()
+    metric: str = ""  # the scorer that rules
     tunes_itself: bool = False
     rival: str = ""
-    params: tuple = ()  # chosen, one dict per fold
-    rows: int = 0  # learnt from, in each fold
-    points: int = 0  # parameter settings tried
-    all_points: int = 0  # parameter settings there are
-    notes: tuple = ()
+    n_settings: int = 1
 
     @classmethod
-    def of(cls, candidate, dataset, error=""):
+    def of(cls, candidate, dataset, metric, folds=(), error=""):
         return cls(
             candidate.name,
             candidate.library,
             dataset.name,
             error,
-            tunes_itself=candidate.tunes_itself,
-            rival=candidate.rival,
-            all_points=len(candidate.points),
+            tuple(folds),
+            metric,
+            candidate.tunes_itself,
+            candidate.rival,
+            len(candidate.points),
         )
 
     @property
+    def ran(self):
+        return not self.error
+
+    def scores(self, scorer=None):
+        """Return the scores of the folds, by default of the metric that rules."""
+        return [fold.scores.get(scorer or self.metric, np.nan) for fold in self.folds]
+
+    @property
     def score(self):
-        return float(np.mean(self.scores)) if len(self.scores) else -np.inf
+        return float(np.mean(self.scores())) if self.ran else -np.inf
 
     @property
     def sd(self):
-        return float(np.std(self.scores)) if len(self.scores) else np.nan
+        return float(np.std(self.scores())) if self.ran else np.nan
 
+    def median(self, time):
+        """Return the median over the folds of ``tune_time``, ``fit_time`` or ``predict_time``."""
+        return float(np.median([getattr(fold, time) for fold in self.folds]))
 
-def evaluate(candidate, dataset, *, cv, seed, allowance=np.inf, ceiling=EVERYTHING):
-    """Return the `Result` of a candidate; an exception becomes its error.
+    @property
+    def certificates(self):
+        return worst([fold.certificates for fold in self.folds])
 
-    Parameters
-    ----------
-    candidate : Candidate
-    dataset : Dataset
-    cv, seed : int
-        Number and randomness of the outer folds.
-    allowance : float
-        Seconds to stay within.
-    ceiling : (rows, points)
-        At most so much work: what the rival did.
-    """
-    result = Result.of(candidate, dataset)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            _evaluate(result, candidate, dataset, cv, seed, allowance, ceiling)
-        except Exception as error:
-            result.error = one_line(error)
-    result.notes += tuple(sorted({warning.category.__name__ for warning in caught}))
-    return result
+    @property
+    def warnings(self):
+        """The texts of the warnings, and in how many folds each came."""
+        return collections.Counter(text for fold in self.folds for text in fold.warnings)
 
-
-def _evaluate(result, candidate, dataset, cv, seed, allowance, ceiling):
-    splits = list(folds(dataset.task, cv, seed).split(dataset.X, dataset.y))
-    everything = min(len(train) for train, _ in splits)
-    result.rows, result.points = affordable(
-        candidate, dataset, splits[0][0], cv, seed, allowance, ceiling
-    )
-    if result.rows < everything:
-        result.notes += (f"learnt from {result.rows} of {everything} rows",)
-    if result.points < result.all_points:
-        result.notes += (f"{result.points} of {result.all_points} settings tried",)
-    done = []
-    for train, test in splits:
-        if result.rows < everything:
-            train = train[sample(dataset, train, result.rows, cv, seed)]
-        done.append(run_fold(candidate, dataset, train, test, result.points, seed))
-    scores, tune, fit, predict, result.params = zip(*done)
-    if not np.all(np.isfinite(scores)):
-        raise FloatingPointError(f"a score is {scores[np.argmin(np.isfinite(scores))]}")
-    result.scores = tuple(float(score) for score in scores)
-    result.tune_time, result.fit_time, result.predict_time = np.median([tune, fit, predict], axis=1)
-
-
-def one_line(error):
-    """Return the type and the first line of the message of an exception."""
-    message = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    @property
+    def settings(self):
+        """The chosen settings, and in how many folds each was chosen."""
+        return collections.Counter(fold.settings for fold in self.folds)
 
 
 def folds(task, n_splits, seed):
@@ -127,8 +117,107 @@ def folds(task, n_splits, seed):
     return kind(n_splits, shuffle=True, random_state=seed)
 
 
-def sample(dataset, train, size, cv, seed):
-    return sample_rows(dataset.y[train], size, dataset.task, cv=cv, seed=seed)
+def outer_splits(dataset, cv, seed):
+    return list(folds(dataset.task, cv, seed).split(dataset.X, dataset.y))
+
+
+def run_fold(dataset, candidate, number, *, cv, seed, metrics):
+    """Return the `Fold` of that number, or the text of what went wrong."""
+    train, test = outer_splits(dataset, cv, seed)[number]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fold = evaluate(candidate, dataset, train, test, seed, metrics)
+        except NoScore as error:
+            return str(error)
+        except Exception as error:
+            return one_line(error)
+    return dataclasses.replace(fold, warnings=tuple(different_texts(caught)))
+
+
+def different_texts(caught):
+    """Return the texts of warnings; of those that differ in numbers only, the first."""
+    texts = [one_line(warning.message) for warning in caught]
+    return sorted({re.sub(r"\d[\d.e+-]*", "#", text): text for text in reversed(texts)}.values())
+
+
+def evaluate(candidate, dataset, train, test, seed, metrics):
+    """Tune on ``train``, score on ``test``."""
+    X, y = training_part(candidate, dataset, train)
+    started = perf_counter()
+    best, chosen = tuned(candidate, dataset, X, y, seed, metrics[0])
+    tune_time = perf_counter() - started
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a score that cannot be computed is not shown
+        scores, reason = scores_of(best, dataset.X[test], dataset.y[test], metrics)
+    if not np.isfinite(scores[metrics[0].scorer]):
+        raise NoScore(f"{metrics[0].label} cannot be computed{reason and f': {reason}'}")
+    estimator, X, y = last_step(best, X, y)
+    X_test = pipeline_of(best)[:-1].transform(dataset.X[test])
+    fit_time = shortest(lambda: estimator.fit(X, y))
+    return Fold(
+        scores,
+        tune_time,
+        fit_time,
+        shortest(lambda: estimator.predict(X_test)),
+        chosen,
+        in_words(candidate.points[chosen] or self_chosen(estimator)),
+        certificates_of(estimator, X, y),
+    )
+
+
+def training_part(candidate, dataset, train):
+    """Return the rows to learn from: those without a class, too, where they can be used."""
+    X, y = dataset.X[train], dataset.y[train]
+    if not candidate.takes_unlabelled or not len(dataset.unlabelled):
+        return X, y
+    unknown = np.full(len(dataset.unlabelled), UNLABELLED)
+    return np.concatenate([X, dataset.unlabelled]), np.concatenate([y, unknown])
+
+
+def tuned(candidate, dataset, X, y, seed, metric):
+    """Return the model with its best settings, fitted, and their place in the list."""
+    model = model_of(candidate.estimator, dataset)
+    points = addressed(candidate.points, dataset)
+    if len(points) == 1:
+        return model.set_params(**points[0]).fit(X, y), 0
+    grid = [{name: [value] for name, value in point.items()} for point in points]
+    search = GridSearchCV(
+        model, grid, scoring=metric.scorer, cv=list(inner_splits(dataset.task, X, y, seed))
+    )
+    with warnings.catch_warnings():
+        # A setting that cannot be fitted is no news: others are chosen.
+        warnings.simplefilter("ignore", FitFailedWarning)
+        warnings.filterwarnings("ignore", "One or more of the test scores are non-finite")
+        try:
+            search.fit(X, y)
+        except ValueError:
+            clone(model).set_params(**points[0]).fit(X, y)  # its own exception, not the search's
+            raise
+    return search.best_estimator_, int(search.best_index_)
+
+
+def inner_splits(task, X, y, seed):
+    """Yield the splits of the search; rows without a class are learnt from, never tested."""
+    known = np.flatnonzero(y != UNLABELLED) if task == "classification" else np.arange(len(y))
+    unknown = np.setdiff1d(np.arange(len(y)), known)
+    for train, test in folds(task, INNER_FOLDS, seed).split(X[known], y[known]):
+        yield np.concatenate([known[train], unknown]), known[test]
+
+
+def one_line(message):
+    """Return the type and the first line of an exception or a warning."""
+    text = str(message).strip().split("\n")[0]
+    return f"{type(message).__name__}: {text}" if text else type(message).__name__
+
+
+def in_words(settings):
+    """Return settings as text."""
+    return ", ".join(f"{name}={show(value)}" for name, value in settings.items()) or "defaults"
+
+
+def show(value):
+    return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 # --- the model ------------------------------------------------------------------
@@ -163,37 +252,17 @@ def addressed(points, dataset):
     return [{f"{prefix}{name}": value for name, value in point.items()} for point in points]
 
 
-# --- one fold -------------------------------------------------------------------
+def pipeline_of(model):
+    """Return the fitted steps of a model, without what scales the target."""
+    return getattr(model, "regressor_", model)
 
 
-def run_fold(candidate, dataset, train, test, n_points, seed):
-    """Tune on ``train``, score on ``test``; return score, three times and parameters."""
-    model = model_of(candidate.estimator, dataset)
-    points = addressed(candidate.points[:n_points], dataset)
-    X, y = dataset.X[train], dataset.y[train]
-    started = perf_counter()
-    if len(points) == 1:
-        best, chosen = model.set_params(**points[0]).fit(X, y), points[0]
-    else:
-        grid = [{name: [value] for name, value in point.items()} for point in points]
-        search = GridSearchCV(model, grid, cv=folds(dataset.task, INNER_FOLDS, seed)).fit(X, y)
-        best, chosen = search.best_estimator_, search.best_params_
-    tune_time = perf_counter() - started
-    score = best.score(dataset.X[test], dataset.y[test])
-    fit_time, predict_time = final_step_times(best, dataset, train, test)
-    chosen = {name.rpartition("__")[2]: value for name, value in chosen.items()}
-    return score, tune_time, fit_time, predict_time, chosen or self_chosen(best)
-
-
-def final_step_times(best, dataset, train, test):
-    """Time the fit and the prediction of the estimator without its preprocessing."""
-    y = dataset.y[train]
-    if dataset.task == "regression":
-        y = best.transformer_.transform(y[:, None]).ravel()
-    pipeline = getattr(best, "regressor_", best)
-    X, X_test = (pipeline[:-1].transform(dataset.X[rows]) for rows in (train, test))
-    estimator = clone(pipeline[-1])
-    return shortest(lambda: estimator.fit(X, y)), shortest(lambda: estimator.predict(X_test))
+def last_step(model, X, y):
+    """Return the estimator without its preprocessing, unfitted, and the data as it sees them."""
+    pipeline = pipeline_of(model)
+    if pipeline is not model:
+        y = model.transformer_.transform(y[:, None]).ravel()
+    return clone(pipeline[-1]), pipeline[:-1].transform(X), y
 
 
 def shortest(work):
@@ -206,70 +275,9 @@ def shortest(work):
     return min(times)
 
 
-def self_chosen(best):
+def self_chosen(estimator):
     """Return what an estimator that tunes itself says it has chosen."""
-    estimator = getattr(best, "regressor_", best)[-1]
     if hasattr(estimator, "best_params_"):
         return dict(estimator.best_params_)
     names = [name for name in grid_values(1) if hasattr(estimator, f"{name}_")]
     return {name: getattr(estimator, f"{name}_") for name in names}
-
-
-# --- the allowance --------------------------------------------------------------
-
-
-def affordable(candidate, dataset, train, cv, seed, allowance, ceiling):
-    """Return how many rows and settings the candidate can afford.
-
-    It is timed at its first setting on a number of rows that doubles until all
-    rows are reached, or the next doubling would cost too much with a single
-    setting. What is left of the allowance then pays for more settings.
-
-    Without a limit the first probe still has a use: it warms up, and it shows an
-    exception as it is, not wrapped by the grid search.
-    """
-    all_rows = min(len(train), ceiling[0])
-    all_points = min(len(candidate.points), ceiling[1])
-    # A rival takes the whole allowance before it does less than it is compared with.
-    planned = allowance * (PLANNED_SHARE if ceiling == EVERYTHING else 1.0)
-    end = perf_counter() + planned
-    probe = prober(candidate, dataset, train, cv, seed)
-    rows = first_rows(probe, all_rows)
-    if np.isinf(allowance):
-        return all_rows, all_points
-    single = 2 * cv  # fits of a single setting: the model, and once more to be timed
-    seconds, growth = probe(rows), 2.0
-    while rows < all_rows and seconds * growth * single < end - perf_counter():
-        rows = min(2 * rows, all_rows)
-        before, seconds = seconds, probe(rows)
-        growth = np.clip(seconds / before, 1.0, 8.0)
-    searched = int(((end - perf_counter()) / seconds - single) / (INNER_FOLDS * cv))
-    return rows, int(np.clip(searched, 1, all_points))
-
-
-def prober(candidate, dataset, train, cv, seed):
-    """Return a function that times a fit and a prediction on a number of rows."""
-    model = model_of(candidate.estimator, dataset)
-    model.set_params(**addressed(candidate.points[:1], dataset)[0])
-
-    def probe(rows):
-        chosen = train[sample(dataset, train, rows, cv, seed)]
-        X, y = dataset.X[chosen], dataset.y[chosen]
-        started = perf_counter()
-        model.fit(X, y).score(X, y)
-        return perf_counter() - started
-
-    return probe
-
-
-def first_rows(probe, all_rows):
-    """Return a small number of rows on which the probe succeeds; raise if none does."""
-    rows = min(FIRST_PROBE, all_rows)
-    while rows < all_rows:
-        try:
-            probe(rows)
-            return rows
-        except Exception:  # some estimators need more rows than features
-            rows = min(2 * rows, all_rows)
-    probe(all_rows)
-    return all_rows

@@ -1,18 +1,27 @@
-"""A CSV file as named columns of numbers or of categories."""
+"""A CSV or Parquet file as named columns of numbers or of categories."""
 
+import codecs
+import contextlib
 import csv
 import dataclasses
+import difflib
+import io
 import re
 import unicodedata
+from itertools import islice
 
 import numpy as np
 
 DELIMITERS = ",;\t|"
 MAX_CATEGORIES = 20  # of a one-hot encoded column; the rarest share one
+FALLBACK = "cp1252"  # Latin-1 as Windows has it
+SAMPLE = 20  # records that choose the delimiter
 FIELD_LIMIT = 2**31 - 1  # characters; the limit of the csv module, 131,072, is for lines gone wrong
 # What stands for a missing number. In a column of text they are text: "none" may be a category.
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "none", "null", "<na>", "#n/a", "-nan"}
 FEW = 0.1  # of the fields: so many may be no numbers in a column that is meant to have numbers
+NOT_ASCII = re.compile(r"\w*[^\x00-\x7f]\w*")
+SIGNS = "%$\u20ac\u00a3\u00a5"
 GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
@@ -28,6 +37,7 @@ class Table:
     rows: list
     lines: list
     delimiter: str
+    notes: tuple = ()
 
 
 @dataclasses.dataclass
@@ -44,6 +54,7 @@ class Column:
     numbers: list | None = None  # whole ones without rounding, None if missing
     odd: tuple = ()  # the few fields that are no numbers where nearly all are
     commas: str = ""  # what commas in the numbers were taken for
+    sign: str = ""  # of a currency or of percent, in all fields
     n_infinite: int = 0  # numbers that are infinite, or too large to be told from that
 
     @property
@@ -63,21 +74,25 @@ def quoted(field, width=30):
     return f"{text!r} in line {line}"
 
 
+def did_you_mean(word, choices):
+    """Return a hint with the closest of ``choices``, or nothing."""
+    choices = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
+
+
 # --- the file -------------------------------------------------------------------
 
 
-def read_table(path):
-    """Return the `Table` of a delimited text file with a header."""
+def read_table(path, encoding=None):
+    """Return the `Table` of a delimited text file with a header, or of a Parquet file."""
+    if path.lower().endswith((".parquet", ".pq")):
+        return read_parquet(path)
+    text, notes = read_text(path, encoding)
     limit = csv.field_size_limit(FIELD_LIMIT)
     try:
-        # "utf-8-sig" is UTF-8 with or without the mark that some programs put first.
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            delimiter = find_delimiter(file)
-            records = list(read_records(file, delimiter))
-    except OSError as error:
-        raise InputError(f"cannot read {path!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path!r} is not a CSV file in UTF-8: save it as one") from None
+        delimiter = find_delimiter(text)
+        records = list(read_records(text, delimiter))
     except csv.Error as error:
         raise InputError(f"{path!r} is not a CSV file: {error}") from None
     finally:
@@ -89,22 +104,78 @@ def read_table(path):
     check_lengths(path, records)
     (_, names), *rows = records
     lines = [line for line, _ in rows]
-    return Table([normal(name) for name in names], [cells for _, cells in rows], lines, delimiter)
+    cells = [cells for _, cells in rows]
+    return Table([normal(name) for name in names], cells, lines, delimiter, notes)
 
 
-def find_delimiter(file):
-    """Return the delimiter that makes the most fields of the header."""
-    counts = {}
-    for delimiter in DELIMITERS:
-        file.seek(0)
-        records = read_records(file, delimiter)
-        counts[delimiter] = len(next(records, (1, []))[1])
-    file.seek(0)
-    return max(counts, key=counts.get)
+def read_text(path, encoding=None):
+    """Return the text of a file, and notes about its encoding."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise InputError(f"cannot read {path!r}: {error.strerror}") from None
+    if encoding is not None:
+        return decoded(path, content, encoding), ()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return decoded(path, content, "utf-16"), ()
+    with contextlib.suppress(UnicodeDecodeError):
+        # "utf-8-sig" is UTF-8 with or without the mark that some programs put first.
+        return content.decode("utf-8-sig"), ()
+    text = decoded(path, content, FALLBACK)
+    word = NOT_ASCII.search(text)[0]
+    note = f"not UTF-8: read as {FALLBACK} (Western European), such as {word[:30]!r}; if that looks"
+    return text, (f"{note} wrong, name the right one with --encoding",)
 
 
-def read_records(file, delimiter):
+def decoded(path, content, encoding):
+    try:
+        return content.decode(encoding)
+    except LookupError:
+        raise InputError(f"--encoding {encoding}: no such encoding") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path!r} is not a CSV file in UTF-8 or {encoding}: name its encoding with --encoding"
+        ) from None
+
+
+def read_parquet(path):
+    """Return the `Table` of a Parquet file, as text; pandas reads it."""
+    try:
+        import pandas
+    except ImportError:
+        raise InputError("a Parquet file needs pandas: pip install pandas pyarrow") from None
+    try:
+        frame = pandas.read_parquet(path)
+    except ImportError as error:
+        raise InputError(f"pandas cannot read {path!r}: {str(error).splitlines()[0]}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path!r} is not a Parquet file: {str(error).splitlines()[0]}") from None
+    if frame.empty:
+        raise InputError(f"{path!r} is empty: columns and rows are needed")
+    missing = frame.isna().to_numpy()
+    rows = [
+        ["" if gap else str(item).strip() for item, gap in zip(items, gaps)]
+        for items, gaps in zip(frame.itertuples(index=False, name=None), missing)
+    ]
+    names = [normal(str(name)) for name in frame.columns]
+    return Table(names, rows, list(range(1, len(rows) + 1)), ",")
+
+
+def find_delimiter(text):
+    """Return the delimiter that makes the most fields, as many in all of the first lines."""
+
+    def fields(delimiter):
+        first = [cells for _, cells in islice(read_records(text, delimiter), SAMPLE)]
+        counts = [len(cells) for cells in first] or [1]
+        return counts[0] > 1 and min(counts) == max(counts), counts[0]
+
+    return max(DELIMITERS, key=fields)
+
+
+def read_records(text, delimiter):
     """Yield the line on which a record starts and its fields; blank lines are passed over."""
+    file = io.StringIO(text, newline="")
     reader, line = csv.reader(file, delimiter=delimiter, skipinitialspace=True), 1
     for cells in reader:
         cells = [cell.strip() for cell in cells]
@@ -140,7 +211,9 @@ def parse_column(table, place):
     many to be categories.
     """
     fields = [(line, cells[place]) for line, cells in zip(table.lines, table.rows)]
-    commas, numbers, odd = read_numbers(fields, table.delimiter)
+    sign = common_sign(fields)
+    signless = [(line, without_sign(text, sign)) for line, text in fields]
+    commas, numbers, odd = read_numbers(signless, table.delimiter)
     few_odd = tuple(odd) if len(odd) <= FEW * sum(not is_missing(field) for field in fields) else ()
     column = Column(table.names[place], fields, None, odd=few_odd)
     if odd and not (few_odd and len(set(numbers)) > MAX_CATEGORIES):
@@ -151,8 +224,18 @@ def parse_column(table, place):
         values = np.array([np.nan if number is None else to_float(number) for number in numbers])
         column.values = np.where(np.isfinite(values), values, np.nan)
         column.n_infinite = int(np.sum(np.isinf(values)))
-        column.numbers, column.commas = numbers, commas
+        column.numbers, column.commas, column.sign = numbers, commas, sign
     return column
+
+
+def common_sign(fields):
+    """Return the sign, such as that of a currency, that all fields have; empty if there is none."""
+    texts = [text for line, text in fields if not is_missing((line, text))]
+    return next((sign for sign in SIGNS if texts and all(sign in text for text in texts)), "")
+
+
+def without_sign(text, sign):
+    return text.replace(sign, "").strip() if sign else text
 
 
 def is_missing(field):
@@ -165,13 +248,13 @@ def read_numbers(fields, delimiter):
     A comma is tried as what it mostly is in such a file: a decimal comma where columns are
     separated by semicolons, elsewhere a mark between thousands.
     """
-    readings = [("", str)]
+    meanings = [""]
     if any("," in text for _, text in fields):
-        meanings = [("thousands", ungrouped), ("decimals", with_decimal_point)]
-        readings += reversed(meanings) if delimiter == ";" else meanings
+        common = ["thousands", "decimals"]
+        meanings += [*(reversed(common) if delimiter == ";" else common), "decimals after points"]
     found = []
-    for commas, rewritten in readings:
-        numbers = [as_number(rewritten(text)) for _, text in fields]
+    for commas in meanings:
+        numbers = [as_number(READINGS[commas](text)) for _, text in fields]
         odd = [
             field
             for field, number in zip(fields, numbers)
@@ -188,6 +271,22 @@ def ungrouped(text):
 
 def with_decimal_point(text):
     return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+
+
+def without_points(text):
+    """Rewrite a number such as 1.234.567,8."""
+    swapped = text.translate(SWAP)
+    return ungrouped(swapped) if swapped.count(".") <= 1 else text
+
+
+SWAP = str.maketrans(",.", ".,")
+# How a number is rewritten, by what its commas mean.
+READINGS = {
+    "": str,
+    "thousands": ungrouped,
+    "decimals": with_decimal_point,
+    "decimals after points": without_points,
+}
 
 
 def as_number(text):
