@@ -1,5 +1,5 @@
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Node
 
@@ -19,6 +19,7 @@ cdef class Columns:
     # instead of cells that are kept sorted: ranks, and cells that are sorted on demand
     cdef bint on_demand
     cdef const uint32_t[:, ::1] ranks
+    cdef const uint16_t[:, ::1] short_ranks
     cdef uint64_t[::1] gathered, spare
     # or stored entries alone: their cells by column, their values, and their ranks by row
     cdef bint sparse
@@ -48,6 +49,7 @@ cdef class Columns:
     cdef void _put_back(self) noexcept nogil
     cdef bint _is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef uint64_t* _sorted_column(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil
 
     # Columns that are kept sorted need so little that a call would take longer.
     cdef inline bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:

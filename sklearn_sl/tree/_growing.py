@@ -41,7 +41,7 @@ UNEVEN = 3
 # What it costs to sort a column of a node, in columns that are kept sorted.
 SORTING = 6
 NO_LIMIT = 2**31 - 1
-NO_RANKS = np.empty((0, 0), dtype=np.uint32)
+NO_RANKS, NO_SHORT_RANKS = np.empty((0, 0), np.uint32), np.empty((0, 0), np.uint16)
 # Where the mean weight is at most so many times the least one, medians move by few rows at a time.
 EVEN = 16
 # Integer weights up to so many times their number count as numbers of rows.
@@ -350,13 +350,17 @@ class Field:
                 "zero: change sample_weight, class_weight or cv."
             )
         self.rows = rows.astype(np.int32)
-        self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS
+        self.cells = np.empty((0, 0), dtype=np.uint64)
+        self.ranks, self.short_ranks = NO_RANKS, NO_SHORT_RANKS
+        self.on_demand = on_demand or columns.entries is not None
         self.X, self.entries = columns.X, columns.entries
         self.needs_whole_columns = whole_columns
         if columns.entries is not None:
             self.X = np.empty((0, n_features))
             self.position = np.full(n_samples, -1, dtype=np.int32)
             self.position[rows] = np.arange(len(rows))
+        elif on_demand and columns.ranks.dtype == np.uint16:
+            self.short_ranks = columns.ranks
         elif on_demand:
             self.ranks = columns.ranks
         else:
@@ -405,7 +409,7 @@ class Field:
 
     def cost(self, n_columns):
         """Return how many cells the work on the root looks at, with so many columns if sorted."""
-        if self.entries is None and not len(self.ranks):
+        if not self.on_demand:
             n_columns = self.X.shape[1]
         return self.column_cost * n_columns
 

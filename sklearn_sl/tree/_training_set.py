@@ -322,7 +322,9 @@ class TrainingSet:
 
     @cached_property
     def _ranks(self):
-        ranks = np.empty(self.cells.shape, dtype=np.uint32)
+        # Two bytes are enough for few values; the rank of a missing one needs four.
+        highest = self.cells[:, -1].max() >> np.uint64(32)
+        ranks = np.empty(self.cells.shape, np.uint16 if highest < 2**16 else np.uint32)
         for column, cells in zip(ranks, self.cells, strict=True):
             column[cells.astype(np.uint32)] = cells >> np.uint64(32)
         return ranks

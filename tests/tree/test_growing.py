@@ -540,12 +540,13 @@ def test_the_same_seed_gives_the_same_tree_and_another_one_another(rng):
     ],
     ids=str,
 )
-def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, rng, monkeypatch):
+@pytest.mark.parametrize("missing", [0.1, 0.0])  # ranks of four bytes, and of two
+def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, missing, rng, monkeypatch):
     X = rng.integers(0, 300, (400, 20)).astype(float)
     X[:, :6] = X[:, :6] // 50
     X[:, 6] = 1
     X[:, 9:13] = np.where(rng.random((400, 4)) < 0.7, 0, X[:, 9:13] - 5)  # zeros, few values below
-    X[rng.random(X.shape) < 0.1] = np.nan
+    X[rng.random(X.shape) < missing] = np.nan
     y = (np.nansum(X[:, 2:11], axis=1) + 30 * rng.normal(size=400)) // 200
     weight = rng.integers(0, 4, 400)
     trees = []
