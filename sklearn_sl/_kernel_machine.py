@@ -1,5 +1,6 @@
 """What every kernel machine shares: the kernel parameters and the kinds of input."""
 
+from functools import cache
 from numbers import Real
 
 import numpy as np
@@ -55,6 +56,16 @@ PARAGRAPHS = dict(
 )
 
 
+# Parameters that were found valid, with their class. A search has few of them, and many fits.
+_VALID: set[tuple] = set()
+MOST_KNOWN = 10_000
+
+
+@cache
+def _parameter_names(cls):
+    return tuple(cls._get_param_names())
+
+
 class KernelMachineMixin:
     """The parameters ``kernel, gamma, degree, coef0, kernel_params`` and what follows from them.
 
@@ -83,6 +94,16 @@ class KernelMachineMixin:
             tags.input_tags.string = True
             tags.input_tags.two_d_array = False
         return tags
+
+    def _validate_params(self):
+        """Validate the parameters, unless numbers and names equal to these were valid before."""
+        values = [getattr(self, name) for name in _parameter_names(type(self))]
+        plain = all(isinstance(value, str | int | float | None) for value in values)
+        key = (type(self), *map(type, values), *values) if plain else None
+        if key is None or key not in _VALID:
+            super()._validate_params()
+            if plain and len(_VALID) < MOST_KNOWN:
+                _VALID.add(key)
 
     @property
     def _precomputed(self):
@@ -163,7 +184,7 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
     weight zero.
     """
     X, y = model._validate_training(X, read_labels(y))
-    classes = distinct_labels(y)
+    classes = classes_given = distinct_labels(y)
     dtype = precision(X) if dtype is None else dtype
     weight = own_weight = check_sample_weight(sample_weight, X, dtype=dtype)
     if model.class_weight is not None:
@@ -174,9 +195,11 @@ def labelled_data(model, X, y, sample_weight, *, dtype=None):
         classes = np.unique(y[weight > 0])
     model.classes_ = classes
     if len(model.classes_) < 2:
+        removed = "Invalid input - all samples with positive weights belong to the same class. "
+        reason = removed if len(classes_given) > 1 else ""
         raise ValueError(
-            f"{type(model).__name__} needs samples of at least 2 classes in y, but those of "
-            f"positive weight have only one class, {model.classes_.tolist()[0]!r}."
+            f"{reason}{type(model).__name__} needs samples of at least 2 classes in y, but those "
+            f"of positive weight have only one class, {model.classes_.tolist()[0]!r}."
         )
     return X, y, weight, own_weight
 

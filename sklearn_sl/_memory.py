@@ -61,14 +61,17 @@ def memory_errors():
     """Raise what other libraries say of too little memory as ``MemoryError``."""
     try:
         yield
-    except RuntimeError as error:
-        if any(sign in str(error) for sign in SIGNS_OF_TOO_LITTLE):
-            raise MemoryError(f"There is too little memory: {error}") from error
+    except BaseException as error:
+        complain_of_memory(error)
         raise
-    except OSError as error:
-        if error.errno == errno.ENOMEM:
-            raise MemoryError(f"There is too little memory: {error}") from error
-        raise
+
+
+def complain_of_memory(error):
+    """Raise a ``MemoryError`` if an error of another library means one."""
+    if isinstance(error, RuntimeError) and any(sign in str(error) for sign in SIGNS_OF_TOO_LITTLE):
+        raise MemoryError(f"There is too little memory: {error}") from error
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        raise MemoryError(f"There is too little memory: {error}") from error
 
 
 class ProblemTooLargeError(MemoryError, ValueError):

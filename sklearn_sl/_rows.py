@@ -3,8 +3,12 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_sl._hashes import add_hashes
+
 # Numbers that are hashed at once, within the cache.
 BLOCK = 2**15
+# Numbers, zeros included, up to which an array is as good as a sparse matrix.
+FEW_NUMBERS = 2**17
 # An odd number whose multiples have bits that look random, 2^64 over the golden ratio.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -44,10 +48,10 @@ def row_hashes(X, y=None):
         Unsigned integers.
     """
     n_features = X.shape[1]
-    total = _sparse_sums(X) if sp.issparse(X) else _dense_sums(X, np.arange(n_features))
+    total = _sparse_sums(X) if sp.issparse(X) else _dense_sums(X, 0)
     if y is not None:
         y = as_columns(y)
-        total = total + _dense_sums(y, np.arange(n_features, n_features + y.shape[1]))
+        total = total + _dense_sums(y, n_features)
     return scramble(total)
 
 
@@ -56,14 +60,14 @@ def as_columns(y):
     return y[:, None] if y.ndim == 1 else y
 
 
-def _dense_sums(X, places):
+def _dense_sums(X, first):
     if X.dtype.kind not in "biuf":
         X = np.stack([numbers_of(column) for column in X.T], axis=1)
-    total = np.empty(len(X), dtype=np.uint64)
+    total = np.zeros(len(X), dtype=np.uint64)
     step = max(1, BLOCK // X.shape[1])
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
-        total[rows] = entry_hashes(numbers_of(X[rows]), places).sum(axis=1, dtype=np.uint64)
+        add_hashes(numbers_of(X[rows]), first, total[rows])
     return total
 
 
@@ -132,6 +136,12 @@ def added_up(X):
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def plain(X):
+    """Return sparse samples as an array if there are few of them or few zeros, and others as is."""
+    few = sp.issparse(X) and (np.prod(X.shape) <= FEW_NUMBERS or X.nnz > np.prod(X.shape) // 4)
+    return X.toarray() if few else X
 
 
 def n_rows(X):

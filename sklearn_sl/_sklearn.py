@@ -10,6 +10,8 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +25,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
-from sklearn_sl._memory import memory_errors
+from sklearn_sl._memory import complain_of_memory
 from sklearn_sl._threads import blas_threads_for
 
 try:
@@ -58,6 +60,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
+    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -65,6 +68,7 @@ __all__ = [
     "fit_context",
     "make_sklearn_tree",
     "refuse_dataframes",
+    "steps",
     "validate_parameters",
     "watched",
     "with_callbacks",
@@ -78,12 +82,15 @@ _WEIGHT_CHECK_KNOWS_ZEROS = (
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+def fit_context(
+    *, prefer_skip_nested_validation: bool, limit_blas: bool = True
+) -> Callable[[F], F]:
     """Validate the parameters, run the callbacks, and make ``fit`` all or nothing.
 
     A fit that raises, Ctrl-C included, leaves the estimator exactly as it was
-    before the call: fitted as before, or unfitted. A small one has one BLAS thread, and
-    too little memory is a ``MemoryError``, whoever notices it.
+    before the call: fitted as before, or unfitted. A small one has one BLAS thread, unless it has
+    no use for any (``limit_blas=False``), and too little memory is a ``MemoryError``, whoever
+    notices it.
     """
     checked = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -95,16 +102,52 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
             before = dict(vars(self))
             X = args[0] if args else kwargs.get("X")
             try:
-                with memory_errors(), blas_threads_for(X):
+                with blas_threads_for(X) if limit_blas else nullcontext():
                     return run(self, *args, **kwargs)
-            except BaseException:
+            except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
+                complain_of_memory(error)
                 raise
 
         return transaction
 
     return decorate
+
+
+class ParametersMixin:
+    """Parameters that were found valid once are not looked through again.
+
+    A search, or a meta-estimator, fits the same parameters many times over, and to look through
+    twenty of them takes longer than to grow a small tree.
+    """
+
+    def _validate_params(self):
+        known = _plain_parameters(self)
+        if known is not None and known in _VALID:
+            return
+        super()._validate_params()
+        if known is not None and len(_VALID) < MOST_VALID:
+            _VALID.add(known)
+
+
+# Classes with values of their parameters that are valid.
+_VALID: set[Any] = set()
+MOST_VALID = 10_000
+_PLAIN = {bool, float, int, str, type(None)}
+
+
+def _plain_parameters(estimator):
+    """Return the class and all parameters, with their types; None if one may change by itself."""
+    cls = type(estimator)
+    values = [getattr(estimator, name, None) for name in _parameter_names(cls)]
+    types = tuple(map(type, values))
+    return (cls, types, *values) if _PLAIN.issuperset(types) else None
+
+
+@functools.cache
+def _parameter_names(cls):
+    return cls._get_param_names()
 
 
 def validate_parameters(estimator):
@@ -113,8 +156,9 @@ def validate_parameters(estimator):
         estimator._validate_params()
 
 
-class Progress:
-    """The steps of a fit, told to the estimator's callbacks::
+@contextlib.contextmanager
+def Progress(estimator, *, name, total):
+    """Tell the steps of a fit to the estimator's callbacks::
 
         with Progress(estimator, name="pass", total=10) as progress:
             while not (done or progress.stop):
@@ -124,30 +168,63 @@ class Progress:
     ``stop`` is true once a callback has asked for the end. To be entered once in
     a fit; an exception passes through without further calls.
     """
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    yield Steps(estimator, name, root)
+    root.call_on_fit_task_end(estimator=estimator)
 
-    def __init__(self, estimator, *, name, total):
-        self.estimator = estimator
-        self.name = name
-        self.total = total
-        self.stop = False
 
-    def __enter__(self):
-        self._root = self.estimator._init_callback_context(max_subtasks=self.total)
-        self._root.call_on_fit_task_begin(estimator=self.estimator)
-        return self
+@dataclass
+class Steps:
+    """The steps of the fit that ``root`` is the callback context of."""
 
-    def __exit__(self, error, *details):
-        if error is None:
-            self._root.call_on_fit_task_end(estimator=self.estimator)
+    estimator: Any
+    name: str
+    root: Any
+    stop: bool = False
 
     @contextlib.contextmanager
     def step(self, metadata=None):
         """Surround one step; ``metadata``, a dict, is told at its end."""
-        task = self._root.subcontext(task_name=self.name)
+        task = self.root.subcontext(task_name=self.name)
         task.call_on_fit_task_begin(estimator=self.estimator)
         yield
         told = task.call_on_fit_task_end(estimator=self.estimator, metadata=metadata)
         self.stop = bool(told)
+
+
+@dataclass
+class Step:
+    """One step of a fit; ``last`` is set by whoever wants no more of them."""
+
+    number: int
+    last: bool = False
+
+
+def steps(estimator, *, name, total):
+    """Yield the steps of a fit, and tell them to the estimator's callbacks::
+
+        for step in steps(learner, name="pass", total=10):
+            step.last = work() < tol
+
+    They end before the total if the last one says so, or if a callback does. Not to be left by
+    ``break``; an exception passes through without further calls.
+    """
+    if not getattr(estimator, "_skl_callbacks", None):  # nobody listens
+        for number in range(1, total + 1):
+            yield (step := Step(number))
+            if step.last:
+                break
+        return
+    root = estimator._init_callback_context(max_subtasks=total)
+    root.call_on_fit_task_begin(estimator=estimator)
+    for number in range(1, total + 1):
+        task = root.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=estimator)
+        yield (step := Step(number))
+        if task.call_on_fit_task_end(estimator=estimator, metadata=None) or step.last:
+            break
+    root.call_on_fit_task_end(estimator=estimator)
 
 
 @contextlib.contextmanager
@@ -156,6 +233,9 @@ def watched(estimator, *, name, number, verbose):
 
     It returns true once a callback has asked for the end. Several threads may call it.
     """
+    if not (verbose or getattr(estimator, "_skl_callbacks", None)):
+        yield lambda value: False
+        return
     lock = threading.Lock()
     with Progress(estimator, name=name, total=None) as progress:
 

@@ -17,8 +17,15 @@ class CheckedState:
     """
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        vars(self).update({name: native(part) for name, part in state.items()})
         check_state(self)
+
+
+def native(part):
+    """Return an array in the byte order of this machine, and anything else as it is."""
+    if isinstance(part, np.ndarray) and part.dtype != part.dtype.newbyteorder("="):
+        return part.astype(part.dtype.newbyteorder("="))
+    return part
 
 
 def check_state(owner):
@@ -57,10 +64,22 @@ def check_shape(owner, name, shape, dtype=np.float64):
         raise ValueError(f"{name} must be an array, not a {type(array).__name__}.")
     if array.dtype != dtype or array.ndim != len(shape) or not all(map(fits, array.shape, shape)):
         raise ValueError(
-            f"{name} must be an array of {np.dtype(dtype)} of the shape {shape}, not of "
-            f"{array.dtype} of the shape {array.shape}."
+            f"{name} must be an array of {named(dtype)} with the shape {described(shape)}, but it "
+            f"is one of {named(array.dtype)} with the shape {array.shape}."
         )
     return array
+
+
+def named(dtype):
+    """Return the name of a type, or those of the fields of records."""
+    dtype = np.dtype(dtype)
+    return f"records of {', '.join(dtype.names)}" if dtype.names else str(dtype)
+
+
+def described(shape):
+    """Return a shape in words, where a size may be any, or one of several."""
+    sizes = ["any" if n is None else " or ".join(map(str, np.atleast_1d(n))) for n in shape]
+    return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def fits(size, wanted):

@@ -10,7 +10,15 @@ from sklearn.utils import multiclass, validation
 
 # Numbers from which on the cost of the checks is that of looking at the numbers.
 LARGE = 2**16
-_CHECKED = {"accept_sparse", "dtype", "multi_output", "order", "y_numeric"}
+_CHECKED = {
+    "accept_sparse",
+    "dtype",
+    "ensure_all_finite",
+    "multi_output",
+    "order",
+    "skip_check_array",
+    "y_numeric",
+}
 
 
 def validate_data(model, X="no_validation", y="no_validation", *, reset=True, **checks):
@@ -28,16 +36,27 @@ def validate_data(model, X="no_validation", y="no_validation", *, reset=True, **
     return validation.validate_data(model, X, y, reset=reset, **checks)
 
 
-def _is_valid(X, *, dtype="numeric", order=None, **_):
+def _is_valid(
+    X, *, dtype="numeric", order=None, skip_check_array=False, ensure_all_finite=True, **_
+):
     """Return whether scikit-learn would accept samples as they are."""
-    if type(X) is not np.ndarray or X.ndim != 2 or not 0 < X.size < LARGE or X.dtype.kind != "f":
+    if type(X) is not np.ndarray or X.ndim != 2:
+        return False
+    if skip_check_array:  # only the features are learned or compared
+        return True
+    if not 0 < X.size < LARGE or X.dtype.kind != "f" or dtype is None or not ensure_all_finite:
         return False
     types = dtype if isinstance(dtype, list | tuple) else [X.dtype if dtype == "numeric" else dtype]
     return (
         X.dtype in types
         and (order is None or X.flags[f"{order}_CONTIGUOUS"])
-        and bool(np.isfinite(X).all())
+        and (np.isfinite(X).all() or (ensure_all_finite == "allow-nan" and not np.isinf(X).any()))
     )
+
+
+def is_plain_target(y, n_samples, *, numbers):
+    """Return whether scikit-learn would accept one column of numbers, or of labels, as it is."""
+    return _is_valid_target(y, n_samples, y_numeric=numbers) and n_samples > 0
 
 
 def _is_valid_target(y, n, *, y_numeric=False, multi_output=False, **_):

@@ -14,14 +14,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
 from sklearn_sl._discovery import classes_of_models
-from sklearn_sl._sklearn import CallbackSupportMixin
+from sklearn_sl._sklearn import CallbackSupportMixin, ParametersMixin
 from sklearn_sl._state import check_state
 from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
 
-class EstimatorMixin(CallbackSupportMixin):
+class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
 
     Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was
@@ -43,7 +43,9 @@ class EstimatorMixin(CallbackSupportMixin):
 
     def __setstate__(self, state):
         state = dict(state)
-        pickled = state.pop("_sklearn_sl_version", "unknown")
+        # A class of somebody else may have a state of its own, without the stamp.
+        own = type(self).__module__.startswith("sklearn_sl.")
+        pickled = state.pop("_sklearn_sl_version", "unknown" if own else __version__)
         if pickled != __version__:
             warn(
                 InconsistentVersionWarning(
@@ -160,5 +162,5 @@ def class_factors(class_weight, y, weight):
     totals = np.bincount(codes, weights=weight)
     # As scikit-learn does it for repeated rows, to the last bit.
     portions = np.count_nonzero(totals) * totals
-    factors = np.divide(weight.sum(), portions, out=np.zeros_like(totals), where=totals > 0)
+    factors = np.divide(totals.sum(), portions, out=np.zeros_like(totals), where=totals > 0)
     return factors[codes]

@@ -46,6 +46,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import sklearn_sl.base
 from sklearn_sl._discovery import all_estimators
+from sklearn_sl.graph import LabelPropagation
 
 for_every_configuration = pytest.mark.parametrize("estimator", configurations(own=True), ids=label)
 for_every_weighted_configuration = pytest.mark.parametrize(
@@ -163,6 +164,20 @@ def test_model_pickled_by_another_version_says_so(estimator, monkeypatch):
         old = pickle.dumps(model)
     with pytest.warns(InconsistentVersionWarning, match=r"sklearn_sl 0\.0\.0"):
         pickle.loads(old)
+
+
+class OwnState(LabelPropagation):
+    """A class of a user, whose state has no version."""
+
+    def __getstate__(self):
+        return dict(vars(self))
+
+
+def test_state_without_a_version_is_a_warning_for_our_classes_alone(monkeypatch):
+    assert pickle.loads(pickle.dumps(OwnState(gamma=2))).gamma == 2
+    monkeypatch.setattr(LabelPropagation, "__getstate__", OwnState.__getstate__)
+    with pytest.warns(InconsistentVersionWarning, match="sklearn_sl unknown"):
+        pickle.loads(pickle.dumps(LabelPropagation()))
 
 
 @for_every_configuration
@@ -287,8 +302,22 @@ def assert_same_model(first, data, second, other):
     assert_same_outputs(outputs(first, data.X_test), outputs(second, other.X_test), **ALGEBRA)
 
 
+def solved_closely(estimator):
+    """Return the machines whose symmetries hold as far as ``tol`` goes with a small one.
+
+    A row of kernel values says nothing about a sample, so that equal ones are not found; and the
+    machines of a fold are not those of weighted rows to the last bit.
+    """
+    searches = type(estimator).__name__ == "SVRCV"
+    machine = type(estimator).__name__ in ("SVC", "SVR", "SVCCV")
+    if searches or (machine and estimator.kernel == "precomputed"):
+        return clone(estimator).set_params(tol=1e-10)
+    return estimator
+
+
 @for_every_weighted_configuration
 def test_integer_weights_are_repeated_rows(estimator, rng):
+    estimator = solved_closely(estimator)
     data = problem(estimator)
     times = rng.integers(0, 4, len(data.y))
     groups = np.arange(len(data.y)) % 3
@@ -303,6 +332,7 @@ def test_integer_weights_are_repeated_rows(estimator, rng):
 
 @for_every_weighted_configuration
 def test_zero_weight_is_a_removed_row(estimator, rng):
+    estimator = solved_closely(estimator)
     data = problem(estimator)
     weight = rng.uniform(0, 4, len(data.y)) * (rng.uniform(size=len(data.y)) < 0.7)
     rows = np.flatnonzero(weight)
@@ -325,6 +355,7 @@ def test_zero_weight_is_a_removed_row(estimator, rng):
     ids=label,
 )
 def test_order_of_the_rows_does_not_matter(estimator, rng):
+    estimator = solved_closely(estimator)
     data = problem(estimator)
     rows = rng.permutation(len(data.y))
     shuffled = take(estimator, data, rows)

@@ -11,6 +11,7 @@ ROOT = Path(sklearn_sl.__file__).parent
 # From the bottom to the top; the parts of one line know nothing of each other.
 LAYERS = [
     {"__init__"},
+    {"_hashes"},
     {
         "_docstrings",
         "_memory",

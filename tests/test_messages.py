@@ -24,14 +24,23 @@ SPEAKERS = {
 # Words for the input that are no parameters.
 INPUT = {
     "X", "y", "sample", "samples", "label", "labels", "class", "classes", "target", "targets",
-    "feature", "features", "weight", "weights", "kernel", "matrix", "graph", "Gram", "edge",
-    "edges", "vertex", "vertices", "fold", "folds", "split", "splits", "scorer", "metric",
+    "feature", "features", "weight", "weights", "kernel", "kernels", "matrix", "graph", "Gram",
+    "edge", "edges", "vertex", "vertices", "fold", "folds", "split", "splits", "scorer", "metric",
     "expert", "experts", "loss", "losses", "arm", "arms", "estimator", "model", "tree", "file",
     "columns", "column", "row", "rows", "state", "memory", "string", "strings", "sets",
     "entries", "vectors", "children", "Children", "keyword",
 }  # fmt: skip
 # Ends of texts of scikit-learn, which users look for: they have no full stop.
-SKLEARNS = ("warm_start==True", "feature_names_in_", "'ovo'", "kernel", "estimator")
+SKLEARNS = (
+    "warm_start==True",
+    "feature_names_in_",
+    "'ovo'",
+    "kernel",
+    "estimator",
+    "probability=False",
+    "SVC(probability=True)`",
+    "SVR(probability=True)`",
+)
 # Idiom of this project and not of its field, with what the field says.
 IDIOM = {
     r"\bduels?\b": "pairwise votes",

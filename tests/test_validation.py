@@ -11,6 +11,7 @@ from sklearn.utils import multiclass, validation
 
 from sklearn_sl import _validation
 from sklearn_sl._validation import distinct_labels, validate_data
+from sklearn_sl.tree import DecisionTreeClassifier
 
 X = np.arange(12.0).reshape(6, 2)
 NAMED = pd.DataFrame(X, columns=["a", "b"])
@@ -58,6 +59,7 @@ CHECKS = [
     {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"},
     {"dtype": np.float32, "order": "F", "ensure_min_samples": 2},
     {"dtype": None, "ensure_all_finite": False},
+    {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"},
 ]
 
 
@@ -149,3 +151,39 @@ def test_labels_are_checked_as_by_sklearn(name):
         np.testing.assert_array_equal(got, np.unique(y))
     else:
         assert got == expected[0]
+
+
+def test_parameters_that_were_valid_are_looked_at_again_once_they_change():
+    y = np.array([0, 1, 0, 1, 0, 1])
+    model = DecisionTreeClassifier(min_samples_leaf=2).fit(X, y)
+    for wrong in (-1, 2.0, "2", 0):  # 2.0 equals what was valid
+        with pytest.raises(ValueError, match="'min_samples_leaf' parameter"):
+            model.set_params(min_samples_leaf=wrong).fit(X, y)
+    weights = {0: 1, 1: 2}
+    model.set_params(min_samples_leaf=2, class_weight=weights).fit(X, y)
+    with pytest.raises(ValueError, match="'class_weight' parameter"):
+        model.set_params(class_weight=7).fit(X, y)
+
+
+def test_valid_parameters_of_a_class_are_not_those_of_another():
+    class Strict(DecisionTreeClassifier):
+        _parameter_constraints = {
+            **DecisionTreeClassifier._parameter_constraints,
+            "max_depth": [None],
+        }
+
+    y = np.array([0, 1, 0, 1, 0, 1])
+    DecisionTreeClassifier(max_depth=3).fit(X, y)
+    with pytest.raises(ValueError, match="'max_depth' parameter"):
+        Strict(max_depth=3).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1.0])
+def test_samples_of_trees_may_be_missing_but_not_infinite(value):
+    samples = np.where(X == 3, value, X)
+    fit = DecisionTreeClassifier().fit
+    if np.isinf(value):
+        with pytest.raises(ValueError, match="infinity"):
+            fit(samples, [0, 1] * 3)
+    else:
+        fit(samples, [0, 1] * 3).predict(samples)

@@ -1,4 +1,4 @@
-"""Generators of the problems that the theory speaks of."""
+"""Generators of the problems that the theorems are about."""
 
 from sklearn_sl.datasets._adversaries import BisectionAdversary, ExpertAdversary, Game, play
 from sklearn_sl.datasets._boolean import (

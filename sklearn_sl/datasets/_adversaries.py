@@ -1,4 +1,4 @@
-"""Adversaries: streams that are made up as a learner answers, to let it be wrong."""
+"""Adaptive adversaries: streams that are chosen as a learner answers, to force mistakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_sl.online._progressive import progressive_predict
 
 
 class BisectionAdversary:
-    """Lets every learner of thresholds on the real line be wrong in every round.
+    """Forces every learner of thresholds on the real line to make a mistake in every round.
 
     A threshold ``theta`` says 1 for ``x > theta`` and -1 for ``x < theta``. The adversary keeps an
     interval of thresholds that agree with all its answers, asks for its midpoint, says the
@@ -44,7 +44,7 @@ class BisectionAdversary:
 
     See Also
     --------
-    play : Lets a learner play.
+    play : Plays a game with a learner.
     ExpertAdversary : For experts, one of which is always right.
 
     References
@@ -111,11 +111,11 @@ class BisectionAdversary:
 
 
 class ExpertAdversary:
-    """Lets every learner from ``n`` experts be wrong in ``log2 n`` rounds, with one always right.
+    """Forces ``log2 n`` mistakes on every learner from ``n`` experts, one of which is always right.
 
     In each round one half of the experts that were always right says 0, the other half 1, and the
     adversary says the opposite of the prediction. At least ``floor(m / 2)`` out of ``m`` stay
-    right, so that ``floor(log2 n)`` rounds are mistakes of any learner that does not toss coins.
+    right, so that ``floor(log2 n)`` rounds are mistakes of every deterministic learner.
     When one expert is left, the adversary says what that one says.
 
     Parameters
@@ -133,7 +133,7 @@ class ExpertAdversary:
 
     See Also
     --------
-    play : Lets a learner play.
+    play : Plays a game with a learner.
     sklearn_sl.online.Halving : Is never wrong more often.
 
     References

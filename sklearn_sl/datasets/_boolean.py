@@ -1,4 +1,4 @@
-"""Boolean concepts, classes with a margin, and the order of samples that lets a learner err."""
+"""Boolean concepts, classes with a margin, and adversarial orders of samples."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def adversarial_stream(
     classes: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Hand a learner its mistakes: in each round a sample that it gets wrong, while there is one.
+    """Present a learner with a sample that it gets wrong in each round, while there is one.
 
     The estimator learns from each sample before the next one is chosen. For learners with a
     mistake bound this is the worst that the samples can do, or nearly so.

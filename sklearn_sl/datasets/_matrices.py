@@ -1,4 +1,4 @@
-"""Sign matrices with few kinds of rows and columns, and what is known of these beforehand."""
+"""Biclustered sign matrices, and side information on their rows and columns."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def make_similarity_matrix(
     noise: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Make a sign matrix that tells which of its rows are of the same kind.
+    """Make a sign matrix that says which of its rows belong to the same cluster.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def make_switching_tasks(
     noise: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make trials of tasks whose hypothesis changes now and then among a few.
+    """Make trials of tasks that switch between a few hypotheses.
 
     A hypothesis says on which side of a hyperplane through the origin a sample is. Tasks take turns
     at random. In each task the trials are divided into stretches of equal length, each with one of

@@ -1,4 +1,4 @@
-"""Streams: experts and arms whose quality changes, and concepts that drift."""
+"""Non-stationary streams: experts and arms whose quality changes, and concept drift."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def make_switching_experts(
     n_modes: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make the advice of experts of which one is better than the rest, but not always the same.
+    """Make the advice of experts, where the best expert changes from time to time.
 
     All outcomes are zero. The advice of an expert is uniform in [0, 1/2], so that its square loss
     is 1/12 on average; that of the best one is uniform in ``[0, sqrt(1/40)]``, with a loss of
@@ -134,7 +134,7 @@ def make_drifting_losses(
     noise: float = 0.1,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Make losses of experts that become better or worse, little by little.
+    """Make losses of experts whose quality drifts gradually.
 
     The mean loss of each expert walks at random in [0, 1], by normal steps, and is reflected at
     the ends. In each trial a loss is uniform around its mean, or as near as [0, 1] allows.
@@ -264,10 +264,10 @@ def make_multitask_experts(
     noise: float = 0.05,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make several tasks whose best experts switch, but come from one small pool.
+    """Make several tasks whose best experts switch within one small pool.
 
-    The experts answer 0 or 1, by coin. In each trial a task is drawn, and the outcome is the
-    answer of the expert that is in charge of this task at this time, or its contrary with
+    The experts answer 0 or 1, uniformly at random. In each trial a task is drawn, and the outcome
+    is the answer of the expert that is in charge of this task at this time, or its contrary with
     probability ``noise``. Only ``n_modes`` experts are ever in charge. The tasks switch between
     them ``n_switches`` times in all.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -54,6 +55,7 @@ class Votes:
     def __init__(self, n_samples, n_classes):
         self.n_classes, self.total = n_classes, 0.0
         self.table = np.zeros(n_samples if n_classes == 2 else (n_samples, n_classes))
+        self.first = np.zeros(n_samples, dtype=np.int32)
 
     def add(self, codes, strength):
         """Add the votes of a base estimator."""
@@ -61,11 +63,12 @@ class Votes:
         if self.n_classes == 2:
             _rounds.vote(self.table, codes.astype(np.int8, copy=False), strength)
         else:
-            self.table[np.arange(len(codes)), codes] += strength
+            codes = codes.astype(np.int32, copy=False)
+            _rounds.vote_among(self.table, codes, strength, self.first)
 
     def codes(self):
         """Return the classes with the most votes, the first one among equals."""
-        return self.table > 0 if self.n_classes == 2 else self.table.argmax(axis=1)
+        return self.table > 0 if self.n_classes == 2 else self.first
 
     def decision(self):
         """Return the votes as scikit-learn does: against all others, as shares of all votes."""
@@ -136,9 +139,8 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     ``margins_`` tells how large the majority is for each sample.
 
     **Base estimators.** Any classifier that takes ``sample_weight``. For the trees and stumps of
-    this package the columns are sorted once and a round is one pass over them, for one split with
-    two classes about one addition per value. Ties apart, the base estimators are those that
-    scikit-learn finds.
+    this package the columns are sorted once and a round is one pass over them, for one split a few
+    additions per value. Ties apart, the base estimators are those that scikit-learn finds.
 
     **When a round fails.** A perfect base estimator, ``eps = 0``, would have infinite weight:
     boosting stops, and the base estimator gets a weight that outvotes all others (scikit-learn
@@ -156,11 +158,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeClassifier`
         with one split.
 
-    n_estimators : int, default=50
-        The largest number of rounds.
-
-    learning_rate : float, default=1.0
-        A factor of the base estimators' weights. Smaller ones need more rounds.
+    {rounds}
 
     random_state : int, RandomState instance or None, default=None
         For base estimators that are random, and for the samples that are set aside for validation.
@@ -174,18 +172,12 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     validation_fraction : float, default=0.1
         The share of the samples that are set aside, by class.
 
-    n_iter_no_change : int, default=10
-        How many rounds without progress end the fit.
-
-    tol : float, default=0.0
-        By how much the error must decrease to be progress.
+    {patience}
 
     retries : int, default=0
         How many base estimators in a row may be no better than chance, before the fit ends.
 
-    warm_start : bool, default=False
-        Whether to reuse the base estimators of the previous fit and add more: the result is that of
-        a single fit of as many rounds on the same samples.
+    {boosting_warm_start}
 
     n_jobs : int, default=None
         The threads that share the features among them, for base estimators of this package. None is
@@ -221,8 +213,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         For each training sample the share of the votes for its class minus that for the best other
         class; NaN for samples of weight zero, or set aside.
 
-    validation_errors_ : ndarray of shape (n_rounds,) or None
-        The errors on the samples that were set aside, also of rounds that were dropped.
+    {validation_errors}
 
     stop_reason_ : str
         "n_estimators", "perfect", "weak" (no better than chance), "validation", "bound" or
@@ -233,8 +224,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     n_classes_ : int
         Their number.
 
-    feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the base estimators' features, if they have any.
+    {boosted_importances}
 
     {boosted_features_in}
 
@@ -284,6 +274,7 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "early_stopping": [StrOptions({"validation", "bound"}), None],
@@ -315,9 +306,6 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         self.retries = retries
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeClassifier(max_depth=1)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -56,11 +57,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         The base estimator to be boosted; None is a :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         of depth three.
 
-    n_estimators : int, default=50
-        The largest number of rounds.
-
-    learning_rate : float, default=1.0
-        A factor of the base estimators' weights. Smaller ones need more rounds.
+    {rounds}
 
     loss : {"linear", "square", "exponential"}, default="linear"
         The loss of a residual.
@@ -78,18 +75,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     validation_fraction : float, default=0.1
         The share of the samples that are set aside.
 
-    n_iter_no_change : int, default=10
-        How many rounds without progress end the fit.
-
-    tol : float, default=0.0
-        By how much the error must decrease to be progress.
+    {patience}
 
     retries : int, default=0
         How many base estimators in a row may have ``eps_t >= 1/2``, before the fit ends.
 
-    warm_start : bool, default=False
-        Whether to reuse the base estimators of the previous fit and add more: the result is that of
-        a single fit of as many rounds on the same samples.
+    {boosting_warm_start}
 
     n_jobs : int, default=None
         The threads that grow a tree of this package. None is one unless in a
@@ -109,14 +100,12 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     estimator_errors_ : ndarray of shape (n_rounds,)
         Their weighted mean losses ``eps_t``.
 
-    validation_errors_ : ndarray of shape (n_rounds,) or None
-        The errors on the samples that were set aside, also of rounds that were dropped.
+    {validation_errors}
 
     stop_reason_ : str
         "n_estimators", "perfect", "weak", "validation" or "callback".
 
-    feature_importances_ : ndarray of shape (n_features,)
-        The mean importances of the base estimators' features, if they have any.
+    {boosted_importances}
 
     {boosted_features_in}
 
@@ -149,6 +138,7 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _default_estimator = partial(DecisionTreeRegressor, max_depth=3)
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,
         "loss": [StrOptions({"linear", "square", "exponential"})],
@@ -186,9 +176,6 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
         self.retries = retries
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-
-    def _default_estimator(self):
-        return DecisionTreeRegressor(max_depth=3)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

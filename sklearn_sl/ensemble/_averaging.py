@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
@@ -20,7 +21,6 @@ from sklearn_sl.ensemble._base_estimators import (
     Narrator,
     features_of,
     in_turn,
-    is_tree,
     rows_of,
 )
 from sklearn_sl.ensemble._out_of_bag import (
@@ -165,9 +165,15 @@ class AveragingMixin:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        if sp.issparse(y):
+            raise ValueError(
+                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
+            )
         check_consistent_length(X, y)
+        if sample_weight is None:
+            return X, y, None, None
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight is None or weight.all():
+        if weight.all():
             return X, y, weight, None
         used = np.flatnonzero(weight)
         return rows_of(X, used), rows_of(y, used), weight[used], used
@@ -231,8 +237,8 @@ class AveragingMixin:
 
     def _pack(self):
         """Return the trees packed for predictions; None if base estimators are of another kind."""
-        if not all(map(is_tree, self.estimators_)):
-            return None
+        if any(type(estimator) is not self._tree_class for estimator in self.estimators_):
+            return None  # a subclass may predict otherwise
         return PackedTrees(
             [estimator.tree_ for estimator in self.estimators_],
             [self._node_answers(estimator) for estimator in self.estimators_],

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import HasMethods, Interval, RealNotInt, fit_context
+from sklearn_sl._validation import validate_data
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.ensemble._averaged_targets import (
     AveragedClassesMixin,
@@ -193,13 +194,7 @@ class BaggingClassifier(
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingClassifier`,
     and more. What differs:
 
-    - Trees of this package, the default, share one sort of the training set and are grown by
-      threads; they may have categories and missing values. Any other estimator is fitted by
-      joblib, in the backend of the user.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the base estimators get the
-      weights, which scikit-learn ignores.
-    - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
-      can keep groups of rows together (``oob_groups`` of :meth:`fit`).
+    {bagging_differences}
 
     Parameters
     ----------
@@ -208,23 +203,7 @@ class BaggingClassifier(
         :class:`~sklearn_sl.tree.DecisionTreeClassifier`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
-    n_estimators : int, default=10
-        The number of base estimators.
-
-    max_samples : int or float, default=None
-        The number of draws of a base estimator, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
-
-    max_features : int or float, default=1.0
-        The number of features of a base estimator, or their share of all.
-
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every base estimator gets all rows, with their weights.
-
-    bootstrap_features : bool, default=False
-        Whether features are drawn with replacement.
+    {bagging_draws}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its base estimators did not draw. A callable
@@ -232,16 +211,7 @@ class BaggingClassifier(
         "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no base
         estimator are left out, with a warning.
 
-    warm_start : bool, default=False
-        Add base estimators to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
-
-    n_jobs : int, default=None
-        The number of jobs of a fit and of a prediction, threads for trees of this package; None is
-        1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws, and of the base estimators' own.
+    {bagging_jobs}
 
     {verbose}
 
@@ -256,11 +226,7 @@ class BaggingClassifier(
     estimators_ : list of estimators
         The fitted base estimators, whose classes are indices into ``classes_``.
 
-    estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; computed at each call.
-
-    estimators_features_ : list of ndarray
-        The features of each base estimator.
+    {drawn_by_base_estimators}
 
     {classes_attribute}
 
@@ -290,12 +256,7 @@ class BaggingClassifier(
 
     References
     ----------
-    .. [1] L. Breiman, "Bagging predictors", Machine Learning, 24(2), 123-140, 1996.
-    .. [2] L. Breiman, "Pasting small votes for classification in large databases and on-line",
-       Machine Learning, 36(1), 85-103, 1999.
-    .. [3] T. Ho, "The random subspace method for constructing decision forests", IEEE
-       Transactions on Pattern Analysis and Machine Intelligence, 20(8), 832-844, 1998.
-    .. [4] G. Louppe and P. Geurts, "Ensembles on random patches", ECML PKDD, 346-361, 2012.
+    {bagging_references}
 
     Examples
     --------
@@ -379,14 +340,9 @@ class BaggingClassifier(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a base estimator only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
-        **fit_params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {fit_params}
 
         Returns
         -------
@@ -497,7 +453,7 @@ class BaggingClassifier(
         X = self._read_query(X)
 
         def scores(estimator, columns):
-            if len(estimator.classes_) < self.n_classes_:
+            if 0 < len(getattr(estimator, "classes_", ())) < self.n_classes_:
                 raise ValueError(
                     "decision_function needs base estimators that were all fitted to samples of "
                     "every class, and some were not: use predict_proba."
@@ -526,13 +482,7 @@ class BaggingRegressor(
     The parameters, methods and attributes are those of :class:`sklearn.ensemble.BaggingRegressor`,
     and more. What differs:
 
-    - Trees of this package, the default, share one sort of the training set and are grown by
-      threads; they may have categories and missing values. Any other estimator is fitted by
-      joblib, in the backend of the user.
-    - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the base estimators get the
-      weights, which scikit-learn ignores.
-    - ``oob_score`` may be a metric or the name of a scorer, goes together with ``warm_start``, and
-      can keep groups of rows together (``oob_groups`` of :meth:`fit`).
+    {bagging_differences}
 
     Parameters
     ----------
@@ -541,23 +491,7 @@ class BaggingRegressor(
         :class:`~sklearn_sl.tree.DecisionTreeRegressor`. An estimator without ``sample_weight`` is
         fitted to the rows themselves.
 
-    n_estimators : int, default=10
-        The number of base estimators.
-
-    max_samples : int or float, default=None
-        The number of draws of a base estimator, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
-
-    max_features : int or float, default=1.0
-        The number of features of a base estimator, or their share of all.
-
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every base estimator gets all rows, with their weights.
-
-    bootstrap_features : bool, default=False
-        Whether features are drawn with replacement.
+    {bagging_draws}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its base estimators did not draw. A callable
@@ -565,16 +499,7 @@ class BaggingRegressor(
         "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
         bag for no base estimator are left out, with a warning.
 
-    warm_start : bool, default=False
-        Add base estimators to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
-
-    n_jobs : int, default=None
-        The number of jobs of a fit and of a prediction, threads for trees of this package; None is
-        1 unless in a :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws, and of the base estimators' own.
+    {bagging_jobs}
 
     {verbose}
 
@@ -585,11 +510,7 @@ class BaggingRegressor(
     estimators_ : list of estimators
         The fitted base estimators.
 
-    estimators_samples_ : list of ndarray
-        The rows that each base estimator drew, as often as it did; computed at each call.
-
-    estimators_features_ : list of ndarray
-        The features of each base estimator.
+    {drawn_by_base_estimators}
 
     {oob_score}
 
@@ -614,12 +535,7 @@ class BaggingRegressor(
 
     References
     ----------
-    .. [1] L. Breiman, "Bagging predictors", Machine Learning, 24(2), 123-140, 1996.
-    .. [2] L. Breiman, "Pasting small votes for classification in large databases and on-line",
-       Machine Learning, 36(1), 85-103, 1999.
-    .. [3] T. Ho, "The random subspace method for constructing decision forests", IEEE
-       Transactions on Pattern Analysis and Machine Intelligence, 20(8), 832-844, 1998.
-    .. [4] G. Louppe and P. Geurts, "Ensembles on random patches", ECML PKDD, 346-361, 2012.
+    {bagging_references}
 
     Examples
     --------
@@ -696,14 +612,9 @@ class BaggingRegressor(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a base estimator only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
-        **fit_params : dict
-            What the base estimators ask for, if ``enable_metadata_routing=True``.
+        {fit_params}
 
         Returns
         -------

@@ -26,9 +26,10 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_array, has_fit_parameter
 
 from sklearn_sl._threads import Helpers, in_order
+from sklearn_sl._validation import validate_data
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import repeated
 from sklearn_sl.ensemble._stump import (
@@ -44,7 +45,6 @@ from sklearn_sl.tree._training_set import (
     Target,
     TrainingSet,
     class_target,
-    encode_classes,
     number_target,
     read_numbers,
     read_samples,
@@ -164,23 +164,18 @@ class SharedTrees:
     template : DecisionTreeClassifier or DecisionTreeRegressor
         What the trees are copies of, apart from their ``random_state``.
 
-    X : {array-like, dataframe} of shape (n_samples, n_features)
-        Samples as the user gave them.
+    training_set : TrainingSet
+        The samples, in sorted columns.
 
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Targets; classes as the trees shall name them.
 
-    n_threads : int, default=1
-        The threads that sort.
-
-    reader : object, default=None
-        What reads the samples and learns their names and categories; None is another such tree.
+    classes, codes : ndarray of shape (n_classes,) and of shape (n_samples,), default=None
+        The classes of a single output, and those of the samples as indices into them. None if ``y``
+        are indices themselves.
 
     Attributes
     ----------
-    training_set : TrainingSet
-        The samples, in sorted columns.
-
     y : ndarray of shape (n_samples, n_outputs)
         The targets.
 
@@ -188,15 +183,21 @@ class SharedTrees:
         The same as numbers, classes as codes.
     """
 
-    def __init__(self, template, X, y, *, n_threads=1, reader=None):
-        self.training_set = shared_training_set(template, X, reader=reader, n_threads=n_threads)
-        self.X = self.training_set.X
+    def __init__(self, template, training_set, y, classes=None, codes=None):
+        self.training_set, self.X = training_set, training_set.X
         if isinstance(template, DecisionTreeClassifier):
             self.y = y.reshape(len(y), -1)
-            self.values, self.n_classes, learned = encode_classes(self.y)
-            self.learned = {**learned, "_cost": None}
+            self.values = (y if codes is None else codes).reshape(self.y.shape).astype(np.int32)
+            self.n_classes = self.values.max(axis=0).astype(np.intp) + 1
+            classes = [np.arange(n) for n in self.n_classes] if classes is None else [classes]
+            single = len(classes) == 1
+            self.learned = {
+                "classes_": classes[0] if single else classes,
+                "n_classes_": int(self.n_classes[0]) if single else self.n_classes,
+                "_cost": None,
+            }
         else:
-            self.y = self.values = read_numbers(y, len(self.X))
+            self.y = self.values = read_numbers(y, self.X.shape[0])
             number_target(template, self.y, None)  # complains if they do not suit the criterion
 
     def fit(self, tree, weight=None, *, y=None, values=None, factors=None, features=None, **how):
@@ -212,7 +213,7 @@ class SharedTrees:
         y = self.y if y is None else y
         target = self._target(tree, y, self.values if values is None else values, weight, factors)
         # As in scikit-learn, min_samples_split=0.1 is a tenth of all rows, drawn or not.
-        return fit_tree(tree, training_set, target, n_samples=len(self.X), **how)
+        return fit_tree(tree, training_set, target, n_samples=self.X.shape[0], **how)
 
     def _target(self, tree, y, values, weight, factors):
         if isinstance(tree, DecisionTreeRegressor):
@@ -289,19 +290,20 @@ class TreeFitter(AnyFitter):
 @contextlib.contextmanager
 def class_fitter(template, X, y, classes, codes, n_jobs=None):
     """Yield what fits the base classifiers of a boosting; at the end its threads are let go."""
-    n_threads = effective_n_jobs(n_jobs)
-    shared = is_tree(template) and SharedTrees(template, X, y, n_threads=n_threads)
-    by_gini = shared and len(classes) == 2 and is_stump(template, shared.training_set)
-    if by_gini or (type(template) is DecisionStump and len(classes) == 2):
-        training_set = shared.training_set if by_gini else TrainingSet(X, n_threads=n_threads)
-        fitter = GiniStumpFitter if by_gini else ErrorStumpFitter
+    n_threads, training_set, of_stumps = effective_n_jobs(n_jobs), None, None
+    if is_tree(template):
+        training_set = shared_training_set(template, X, n_threads=n_threads)
+        of_stumps = GiniStumpFitter if is_stump(template, training_set) else None
+    elif type(template) is DecisionStump:
+        training_set, of_stumps = TrainingSet(X, n_threads=n_threads), ErrorStumpFitter
+    if of_stumps is not None and len(classes) > 1:
         n_helpers = min(n_threads, X.shape[1]) - 1 if training_set.X.size >= MANY else 0
         with Helpers(n_helpers) if n_helpers else contextlib.nullcontext(()) as helpers:
-            yield fitter(training_set, classes, codes, helpers)
+            yield of_stumps(training_set, classes, codes, helpers)
+    elif is_tree(template):
+        yield TreeFitter(SharedTrees(template, training_set, y, classes, codes), classes, n_threads)
     elif isinstance(template, SubstringStump):
         yield SubstringFitter(X, classes, codes)
-    elif shared:
-        yield TreeFitter(shared, classes, n_threads)
     else:
         yield AnyFitter(X, y, classes)
 
@@ -311,7 +313,8 @@ def number_fitter(template, X, y, n_jobs=None):
     if not is_tree(template):
         return AnyFitter(X, y)
     n_threads = effective_n_jobs(n_jobs)
-    return TreeFitter(SharedTrees(template, X, y, n_threads=n_threads), n_threads=n_threads)
+    training_set = shared_training_set(template, X, n_threads=n_threads)
+    return TreeFitter(SharedTrees(template, training_set, y), n_threads=n_threads)
 
 
 # ---------------------------------------------------------------- fitting side by side
@@ -406,8 +409,9 @@ class ResampledTrees:
         self.template, self.verbose, self.factors = template, verbose, factors
         self.random_order, self.n_jobs = random_order, n_jobs
         self.n_threads = effective_n_jobs(n_jobs)
-        self.trees = SharedTrees(template, X, y, n_threads=self.n_threads, reader=reader)
-        self.X, self.reader = self.trees.X, self.trees.training_set.reader
+        training_set = shared_training_set(template, X, reader=reader, n_threads=self.n_threads)
+        self.trees = SharedTrees(template, training_set, y)
+        self.X, self.reader = training_set.X, training_set.reader
 
     def fit(self, resampling, seeds, features):
         """Yield fitted trees, in the order of their seeds."""
@@ -418,12 +422,15 @@ class ResampledTrees:
         within = max(1, self.n_threads // len(seeds))
         narrator = Narrator(self.verbose, self.n_threads, len(seeds))
 
-        def grow(number, over):
+        def grow(number, over=None):
             narrator.begin(f"building tree {number + 1} of {len(seeds)}")
-            how = {"n_threads": within, "watch": lambda done: over()}
+            how = {"n_threads": within, "watch": over and (lambda done: over())}
             return self._grow(resampling, seeds[number], features[number], **how)
 
-        yield from in_order(grow, range(len(seeds)), min(self.n_threads, len(seeds)))
+        if self.n_threads == 1:
+            yield from map(grow, range(len(seeds)))
+        else:
+            yield from in_order(grow, range(len(seeds)), min(self.n_threads, len(seeds)))
         narrator.end(len(seeds))
 
     def _grow(self, resampling, seed, features, **how):

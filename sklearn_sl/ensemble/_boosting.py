@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import RegressorMixin, clone, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags
@@ -49,15 +49,17 @@ class BoostedInputMixin:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        self.estimator_ = clone(self._template())
+        given = self.estimator
+        self.estimator_ = self._default_estimator() if given is None else clone(given)
         if weighted and not has_fit_parameter(self.estimator_, "sample_weight"):
             raise ValueError(
                 f"{type(self.estimator_).__name__} doesn't support sample_weight: choose an "
                 "estimator whose fit takes it."
             )
         X = read_for(self, self.estimator_, X, reset=True)
-        y = column_or_1d(y if is_regressor(self) else read_labels(y), warn=True)
-        if is_regressor(self) and y.dtype.kind in "OUS":
+        numeric = isinstance(self, RegressorMixin)
+        y = column_or_1d(y if numeric else read_labels(y), warn=True)
+        if numeric and y.dtype.kind in "OUS":
             y = y.astype(np.float64)
         assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)

@@ -83,8 +83,11 @@ def pack(
 def add_answers(
     const double[:, ::1] X, const Node[::1] nodes, const int64_t[::1] roots,
     const double[:, ::1] answers, const int64_t[::1] first_leaves, double[:, ::1] total,
+    bint complete=False,
 ):
     """Add the answers of the leaves of each tree, one tree after the other, to ``total``.
+
+    ``complete``: whether it is known that no value is missing.
 
     Tree ``t`` has its root at ``nodes[roots[t]]`` and the answers of its leaves from
     ``answers[first_leaves[t]]`` on.
@@ -94,7 +97,7 @@ def add_answers(
     if not n:
         return
     with nogil:
-        missing = has_missing(X)
+        missing = not complete and has_missing(X)
         in_step = 0 if missing else n - n % LANES
         for t in range(roots.shape[0]):
             if in_step:

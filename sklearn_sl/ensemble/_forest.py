@@ -25,6 +25,7 @@ from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import ResampledTrees
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn_sl.tree._regress import valid_criterion
 from sklearn_sl.tree._training_set import categories_of, class_weight_factors, read_samples
 from sklearn_sl.tree._tree import normalized
 
@@ -63,7 +64,7 @@ class ForestMixin(AveragingMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     _takes_several_outputs = True
@@ -152,6 +153,28 @@ class ForestMixin(AveragingMixin):
         ends = np.cumsum([0] + [path.shape[1] for path in paths])
         return sp.hstack(paths, format="csr"), ends
 
+    def to_sklearn(self) -> Any:
+        """Return a forest of scikit-learn that predicts the same.
+
+        What needs trees of scikit-learn, such as SHAP values, can be had of it. See
+        :meth:`sklearn_sl.tree.DecisionTreeClassifier.to_sklearn` for what its trees lack.
+
+        Returns
+        -------
+        forest : :class:`sklearn.ensemble.RandomForestClassifier` or \
+                :class:`sklearn.ensemble.RandomForestRegressor`
+            A fitted forest.
+        """
+        check_is_fitted(self)
+        model = self._sklearn_class()
+        known, params = model.get_params(deep=False), self.get_params(deep=False)
+        model.set_params(**{name: params[name] for name in known if name in params})
+        learned = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
+        vars(model).update({name: getattr(self, name) for name in learned if hasattr(self, name)})
+        model.estimators_ = [tree.to_sklearn() for tree in self.estimators_]
+        model.estimator_ = type(model.estimators_[0])()
+        return model
+
     def _in_trees(self, work):
         """Yield ``work(tree)`` of all trees."""
         n_threads = min(effective_n_jobs(self.n_jobs), len(self.estimators_))
@@ -169,11 +192,7 @@ class RandomForestClassifier(
 ):
     """Random forest: the mean of classification trees on random rows and features.
 
-    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
-    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
-    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
-    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
-    features the correlation.
+    {forest_idea}
 
     {independent_draws}
 
@@ -181,7 +200,7 @@ class RandomForestClassifier(
     :class:`sklearn.ensemble.RandomForestClassifier`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - Weights of classes do not change what is drawn, but how much it counts in a tree.
@@ -199,15 +218,7 @@ class RandomForestClassifier(
 
     {max_depth}
 
-    min_samples_split : int or float, default=2
-        The number of rows, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of rows, or the share of all, that every leaf must have. Rows count once,
-        however often they were drawn.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all rows that every leaf must have.
+    {least_samples}
 
     max_features : int, float or {"sqrt", "log2"}, default="sqrt"
         How many features a node looks at, drawn at random; a float is a share, None all of them.
@@ -218,9 +229,7 @@ class RandomForestClassifier(
 
     {min_impurity_decrease}
 
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every tree gets all rows, with their weights.
+    {bootstrap_of_trees}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its trees did not draw. A callable
@@ -228,32 +237,18 @@ class RandomForestClassifier(
         "roc_auc" or "neg_log_loss"; True is the accuracy. Rows that are out of bag for no tree are
         left out, with a warning.
 
-    n_jobs : int, default=None
-        The number of threads of a fit and of a prediction; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws of rows and features.
+    {forest_jobs}
 
     {verbose}
 
-    warm_start : bool, default=False
-        Add trees to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
+    {forest_warm_start}
 
     class_weight : dict, list of dict, "balanced" or "balanced_subsample", default=None
         Weights of the classes; "balanced" gives all classes the same total in the training set,
         "balanced_subsample" in what each tree has drawn. For several outputs a list, one entry for
         each.
 
-    ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
-        pruning.
-
-    max_samples : int or float, default=None
-        The number of draws of a tree, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
+    {price_and_draws_of_trees}
 
     {monotonic_cst}
 
@@ -271,8 +266,7 @@ class RandomForestClassifier(
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeClassifier`
         The fitted trees, whose classes are indices into ``classes_``.
 
-    estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; computed at each call.
+    {drawn_by_trees}
 
     classes_ : ndarray of shape (n_classes,) or list of n_outputs such arrays
         The classes.
@@ -282,9 +276,7 @@ class RandomForestClassifier(
 
     {n_outputs}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one. It favours
-        features with many values; see :meth:`oob_permutation_importance`.
+    {impurity_importances}
 
     {oob_score}
 
@@ -306,7 +298,7 @@ class RandomForestClassifier(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestClassifier : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestClassifier : The forest of scikit-learn, in single precision.
     BaggingClassifier : Base estimators of any kind.
     RandomForestRegressor : For numbers as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -329,6 +321,15 @@ class RandomForestClassifier(
     >>> importance = model.oob_permutation_importance(X, y, random_state=0).importances_mean
     >>> importance.argmax() in (20, 22, 23, 27)  # size and shape of the worst cells
     True
+
+    Documents are sparse samples:
+
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts = ["cheap watches", "a cheap loan", "lunch at noon", "the minutes of noon"] * 5
+    >>> reader = make_pipeline(CountVectorizer(), RandomForestClassifier(random_state=0))
+    >>> reader.fit(texts, ["spam", "spam", "mail", "mail"] * 5).predict(["a loan of watches"])
+    array(['spam'], dtype='<U4')
     """
 
     estimator_: Any
@@ -343,7 +344,7 @@ class RandomForestClassifier(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeClassifier
+    _tree_class, _sklearn_class = DecisionTreeClassifier, peer.RandomForestClassifier
     _parameter_constraints = {
         **{name: DecisionTreeClassifier._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
@@ -422,20 +423,12 @@ class RandomForestClassifier(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a tree only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
         Returns
         -------
         {fitted}
         """
-        if sp.issparse(y):
-            raise ValueError(
-                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
-            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def _factors(self, y, weight):
@@ -521,11 +514,7 @@ class RandomForestRegressor(
 ):
     """Random forest: the mean of regression trees on random rows and features.
 
-    Each of ``T`` trees ``h_t`` is grown on rows that are drawn from the training set with
-    replacement, and looks at ``max_features`` features in each node, drawn anew [1]_. The forest is
-    ``H(x) = sum_t h_t(x) / T``. With the variance ``s`` of a tree and the correlation ``r`` of two
-    of them its variance is ``r s + (1 - r) s / T``: more trees reduce the second term, fewer
-    features the correlation.
+    {forest_idea}
 
     {independent_draws}
 
@@ -533,7 +522,7 @@ class RandomForestRegressor(
     :class:`sklearn.ensemble.RandomForestRegressor`, and more. What differs:
 
     - The trees are those of this package: values are compared in float64, features may be
-      categories; sparse samples and ``monotonic_cst`` are not supported, nor is the absolute error.
+      categories.
     - Rows are drawn by ``sample_weight``. With ``bootstrap=False`` the trees get the
       weights, which scikit-learn ignores.
     - ``bootstrap=False`` goes together with ``max_samples``: rows are drawn without replacement.
@@ -545,21 +534,14 @@ class RandomForestRegressor(
     n_estimators : int, default=100
         The number of trees.
 
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity of a node: the variance, or half the mean Poisson deviance, for targets that
-        are not negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity of a node: the variance, the mean absolute deviation from the median, which
+        the node then predicts, or half the mean Poisson deviance, for targets that are not
+        negative.
 
     {max_depth}
 
-    min_samples_split : int or float, default=2
-        The number of rows, or the share of all, that a node needs to be split.
-
-    min_samples_leaf : int or float, default=1
-        The number of rows, or the share of all, that every leaf must have. Rows count once,
-        however often they were drawn.
-
-    min_weight_fraction_leaf : float, default=0.0
-        The share of the weight of all rows that every leaf must have.
+    {least_samples}
 
     max_features : int, float or {"sqrt", "log2"}, default=1.0
         How many features a node looks at, drawn at random; a float is a share, None all of them.
@@ -570,9 +552,7 @@ class RandomForestRegressor(
 
     {min_impurity_decrease}
 
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement. False draws without replacement if ``max_samples``
-        leaves rows out; otherwise every tree gets all rows, with their weights.
+    {bootstrap_of_trees}
 
     oob_score : bool, callable or str, default=False
         Whether to judge the ensemble by the rows that its trees did not draw. A callable
@@ -580,27 +560,13 @@ class RandomForestRegressor(
         "neg_mean_absolute_error"; True is the coefficient of determination. Rows that are out of
         bag for no tree are left out, with a warning.
 
-    n_jobs : int, default=None
-        The number of threads of a fit and of a prediction; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        The seed of all draws of rows and features.
+    {forest_jobs}
 
     {verbose}
 
-    warm_start : bool, default=False
-        Add trees to those of the last fit. With an integer ``random_state`` and the same
-        training set the ensemble is the one that a single fit would have given.
+    {forest_warm_start}
 
-    ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning, the price of a leaf; zero is no
-        pruning.
-
-    max_samples : int or float, default=None
-        The number of draws of a tree, or their share of the size of the training set;
-        None is all of it. The size is the sum of the weights if they are integers, and the number
-        of rows of positive weight otherwise.
+    {price_and_draws_of_trees}
 
     {monotonic_cst}
 
@@ -614,14 +580,11 @@ class RandomForestRegressor(
     estimators_ : list of :class:`~sklearn_sl.tree.DecisionTreeRegressor`
         The fitted trees.
 
-    estimators_samples_ : list of ndarray
-        The rows that each tree drew, as often as it did; computed at each call.
+    {drawn_by_trees}
 
     {n_outputs}
 
-    feature_importances_ : ndarray of shape (n_features,)
-        By how much the splits of each feature reduce the impurity, as shares of one. It favours
-        features with many values; see :meth:`oob_permutation_importance`.
+    {impurity_importances}
 
     {oob_score}
 
@@ -642,7 +605,7 @@ class RandomForestRegressor(
 
     See Also
     --------
-    sklearn.ensemble.RandomForestRegressor : For sparse samples and constraints.
+    sklearn.ensemble.RandomForestRegressor : The forest of scikit-learn, in single precision.
     BaggingRegressor : Base estimators of any kind.
     RandomForestClassifier : For classes as targets.
     sklearn_sl.inspection.OutOfBagDisplay : Plots ``oob_curve_``.
@@ -671,7 +634,7 @@ class RandomForestRegressor(
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    _tree_class = DecisionTreeRegressor
+    _tree_class, _sklearn_class = DecisionTreeRegressor, peer.RandomForestRegressor
     _parameter_constraints = {
         **{name: DecisionTreeRegressor._parameter_constraints[name] for name in TREE_PARAMS},
         **ForestMixin._parameter_constraints,
@@ -681,7 +644,7 @@ class RandomForestRegressor(
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -701,7 +664,7 @@ class RandomForestRegressor(
         categorical_features: ArrayLike | str = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = valid_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -744,20 +707,12 @@ class RandomForestRegressor(
 
         {drawing_weight}
 
-        oob_groups : array-like of shape (n_samples,) or "duplicates", default=None
-            Groups of samples that belong together, such as the visits of one patient: a sample is
-            out of bag for a tree only if it drew no sample of its group.
-            "duplicates" are groups of samples with equal features, whatever their targets. By
-            default every sample, and every copy of it, is out of bag for itself.
+        {oob_groups}
 
         Returns
         -------
         {fitted}
         """
-        if sp.issparse(y):
-            raise ValueError(
-                "sparse multilabel-indicator for y is not supported: pass y.toarray()."
-            )
         return self._fit_resampled(X, y, sample_weight, oob_groups)
 
     def predict(self, X: MatrixLike) -> Any:

@@ -3,10 +3,12 @@
 import operator
 
 import numpy as np
+import scipy.sparse as sp
 
 from sklearn_sl._threads import in_order
 from sklearn_sl.ensemble import _descents
 from sklearn_sl.ensemble._base_estimators import features_of
+from sklearn_sl.tree._entries import dense_blocks
 
 # Descents of a sample in a tree that a thread makes before it looks up: some hundredths of a
 # second.
@@ -70,7 +72,8 @@ class PackedTrees:
             leaf_nodes,
             np.empty((n_nodes + 1, 2), dtype=np.int64),
         )
-        self.answers[first : first + n_leaves] = table[leaf_nodes]
+        answers = self.answers[first : first + n_leaves]
+        np.take(table, leaf_nodes, axis=0, out=answers, mode="clip")
 
     def packs(self, trees, kind):
         """Return whether these are the trees, and answers of this kind."""
@@ -86,26 +89,31 @@ class PackedTrees:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the trees were fitted on {self.n_features}."
             )
-        total = np.zeros((len(X), self.n_answers))
+        n = X.shape[0]
+        total = np.zeros((n, self.n_answers))
+
+        complete = sp.issparse(X) and not np.isnan(X.data).any()
 
         def add(rows, over):
             if self.tables is not None:
                 self._add_one_by_one(X[rows], total[rows])
                 return
-            for trees in slices(len(self.trees), max(1, SLICE // BLOCK)):
-                _descents.add_answers(
-                    X[rows],
-                    self.nodes,
-                    self.roots[trees],
-                    self.answers,
-                    self.first_leaves[trees],
-                    total[rows],
-                )
+            for some, dense in dense_blocks(X, rows):
+                for trees in slices(len(self.trees), max(1, SLICE // BLOCK)):
+                    _descents.add_answers(
+                        dense,
+                        self.nodes,
+                        self.roots[trees],
+                        self.answers,
+                        self.first_leaves[trees],
+                        total[some],
+                        complete,
+                    )
 
-        if len(X) * len(self.trees) < MANY:
+        if n * len(self.trees) < MANY:
             n_threads = 1
         # Blocks for all threads, even if the samples are less than a block for each.
-        blocks = slices(len(X), min(BLOCK, -(-len(X) // n_threads)))
+        blocks = slices(n, min(BLOCK, -(-n // n_threads)))
         for _ in in_order(add, blocks, min(n_threads, len(blocks))):
             pass
         return total

@@ -13,7 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_sl._memory import check_memory
-from sklearn_sl._rows import GOLDEN, first_of_equal, hashed_uniform, scramble
+from sklearn_sl._rows import GOLDEN, hashed_uniform, scramble
 from sklearn_sl._state import CheckedState, check_entries, check_number
 
 # The streams of random numbers of one seed.
@@ -150,8 +150,10 @@ class Resampling(CheckedState):
 
     def _starts(self, ordered):
         """Return where the rows of each content begin in the order; None if no row has a copy."""
-        starts = first_of_equal(ordered)
-        return None if len(starts) == self.n_rows else starts.astype(self.order.dtype)
+        is_copy = ordered[1:] == ordered[:-1]
+        if not is_copy.any():
+            return None
+        return np.flatnonzero(np.append(True, ~is_copy)).astype(self.order.dtype)
 
     @property
     def n_contents(self):

@@ -1,7 +1,7 @@
 # cython: nonecheck=False
 """The arithmetic of a round of boosting on samples that count by their masses."""
 
-from libc.stdint cimport int8_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t
 
 # Adding and subtracting it rounds numbers below 2**51 to integers, half to even.
 cdef double ROUND = 6755399441055744.0  # 1.5 * 2**52
@@ -62,3 +62,20 @@ def vote(double[::1] table, const int8_t[::1] codes, double strength):
     with nogil:
         for i in range(table.shape[0]):
             table[i] += strength if codes[i] else -strength
+
+
+def vote_among(double[:, ::1] table, const int32_t[::1] codes, double strength, int32_t[::1] first):
+    """Add a strength above zero to the class that is voted for; ``first`` have the most votes.
+
+    Of classes with equal votes the first one is.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t chosen
+    cdef double votes, most
+    with nogil:
+        for i in range(table.shape[0]):
+            chosen = codes[i]
+            table[i, chosen] += strength
+            votes, most = table[i, chosen], table[i, first[i]]
+            if votes > most or (votes == most and chosen < first[i]):
+                first[i] = chosen

@@ -44,19 +44,24 @@ class Found:
 
 
 class StumpSearch:
-    """Finds the best stump under given masses of the samples, on columns that are sorted once."""
+    """Finds the best stump under given masses of the samples, on columns that are sorted once.
 
-    def __init__(self, training_set):
+    By the weighted error, or by the Gini impurity. Sums of masses must be exact. ``together(work)``
+    returns ``work(features)`` of consecutive parts of the features.
+    """
+
+    def __init__(self, training_set, n_classes, by_error):
         self.X, self.cells = training_set.X, training_set.cells
         self.n_rows, self.n_features = self.X.shape
-        self.stumps = _stumps.Stumps(self.cells)
+        self.n_classes, self.by_error = n_classes, by_error
+        self.stumps = _stumps.Stumps(self.cells) if n_classes == 2 else None
 
-    def best(self, codes, mass, by_error, together=None):
-        """Return the best stump of two classes, by the weighted error or by the Gini impurity.
+    def best(self, codes, mass, together=None):
+        """Return the best stump, the first one among equals."""
+        find = self._best_of_two if self.n_classes == 2 else self._best_of_several
+        return find(codes, mass, together or (lambda search: [search(range(self.n_features))]))
 
-        Sums of masses must be exact. ``together(work)`` returns ``work(features)`` of consecutive
-        parts of the features.
-        """
+    def _best_of_two(self, codes, mass, together):
         is_second = codes == 1
         signed = np.where(is_second, mass, -mass)
         second = _rounds.weight_of(mass, is_second.view(np.uint8))
@@ -66,12 +71,12 @@ class StumpSearch:
             found = np.zeros(1, dtype=_stumps.stump_dtype)
             found["feature"] = -1
             # A constant is not worse than a stump that gets no more right.
-            found["score"] = abs(total[1] - total[0]) if by_error else -1.0
-            self.stumps.search(signed, *total, by_error, features[0], features[-1] + 1, found)
+            found["score"] = abs(total[1] - total[0]) if self.by_error else -1.0
+            part = features[0], features[-1] + 1
+            self.stumps.search(signed, *total, self.by_error, *part, found)
             return found[0]
 
-        parts = together(search) if together else [search((0, self.n_features - 1))]
-        best = max(parts, key=lambda part: part["score"])  # the first one among equals
+        best = max(together(search), key=lambda part: part["score"])  # the first one among equals
         feature = int(best["feature"])
         if feature < 0:
             code = int(total[1] > total[0])
@@ -82,32 +87,51 @@ class StumpSearch:
         n_left = int(best["n_left"])
         return Found(feature, n_left, self.threshold(feature, n_left), sides, total, left)
 
-    def best_of_classes(self, codes, mass, n_classes):
-        """Return the stump of any number of classes that gets the largest mass right."""
-        total = np.bincount(codes, mass, n_classes)
-        found = np.zeros(1, dtype=_stumps.stump_dtype)
-        found["feature"], found["score"] = -1, total.max()
-        sides = np.full(2, total.argmax(), dtype=np.int32)
-        _stumps.search_classes(
-            self.cells, codes.astype(np.int32), mass, total, np.empty(n_classes), found, sides
-        )
-        feature, n_left = int(found["feature"][0]), int(found["n_left"][0])
-        threshold = np.inf if feature < 0 else self.threshold(feature, n_left)
-        return Found(feature, n_left, threshold, tuple(map(int, sides)), total, total)
+    def _best_of_several(self, codes, mass, together):
+        total = np.bincount(codes, mass, self.n_classes)
+        codes = codes.astype(np.int32, copy=False)
+        find = _stumps.search_classes_by_gini
+        if self.by_error:
+            find = _stumps.search_classes_by_error
+
+        def search(features):
+            found = np.zeros(1, dtype=_stumps.stump_dtype)
+            found["feature"], found["score"] = -1, total.max() if self.by_error else -1.0
+            part, left = (features[0], features[-1] + 1), np.empty(self.n_classes)
+            find(self.cells, codes, mass, total, *part, left, found)
+            return found[0]
+
+        best = max(together(search), key=lambda part: part["score"])
+        feature, n_left = int(best["feature"]), int(best["n_left"])
+        if feature < 0:
+            code = int(total.argmax())
+            return Found(-1, self.n_rows, np.inf, (code, code), total, total)
+        rows = self.rows(feature)[:n_left]
+        left = np.bincount(codes[rows], mass[rows], self.n_classes)
+        sides = int(left.argmax()), int((total - left).argmax())
+        return Found(feature, n_left, self.threshold(feature, n_left), sides, total, left)
+
+    def rows(self, feature):
+        """Return the rows in the order of the values of a feature."""
+        return self.cells[feature].astype(np.uint32)  # the low half
 
     def threshold(self, feature, n_left):
         """Return the middle between the values of two cells, unless rounding forbids."""
-        low, high = (self.X[row, feature] for row in self.stumps.place(feature, n_left))
+        neighbours = self.cells[feature, n_left - 1 : n_left + 1].astype(np.uint32)
+        low, high = self.X[neighbours, feature]
         middle = low / 2 + high / 2
         return float(middle if low <= middle < high else low)
 
     def sides(self, found):
         """Return the code that a stump gives to each row."""
-        codes = np.empty(self.n_rows, dtype=np.int8)
+        codes = np.empty(self.n_rows, dtype=np.int8 if self.n_classes == 2 else np.int32)
         if found.feature < 0:
             codes[:] = found.codes[0]
-        else:
+        elif self.n_classes == 2:
             self.stumps.sides(found.feature, found.n_left, *found.codes, codes)
+        else:
+            codes[:] = found.codes[1]
+            codes[self.rows(found.feature)[: found.n_left]] = found.codes[0]
         return codes
 
 
@@ -115,21 +139,22 @@ class StumpSearch:
 
 
 class StumpFitter:
-    """Samples of two classes that stumps of either kind are fitted to, again and again.
+    """Samples that stumps of either kind are fitted to, again and again.
 
     ``helpers`` are threads that search some of the features.
     """
 
     def __init__(self, training_set, classes, codes, helpers=()):
         self.training_set, self.classes, self.codes = training_set, classes, codes
-        self.X, self.search, self.helpers = training_set.X, StumpSearch(training_set), helpers
+        self.X, self.helpers = training_set.X, helpers
+        self.search = StumpSearch(training_set, len(classes), self.by_error)
         n_features = self.X.shape[1]
         self.parts = np.array_split(np.arange(n_features), min(1 + len(helpers), n_features))
 
     def fit(self, stump, weight, target=None):
         """Fit a stump; return its answers to the training samples, as codes."""
         codes = self.codes if target is None else target
-        found = self.search.best(codes, weight, self.by_error, self._search_parts)
+        found = self.search.best(codes, weight, self._search_parts)
         self._settle(stump, weight, found)
         return self.search.sides(found)
 
@@ -187,7 +212,8 @@ class GiniStumpFitter(StumpFitter):
 def is_stump(tree, training_set):
     """Return whether trees are two leaves, found by the Gini impurity among all stumps."""
     return (
-        not training_set.has_missing
+        training_set.entries is None
+        and not training_set.has_missing
         and not training_set.n_categories.any()
         and (tree.max_depth == 1 or tree.max_leaf_nodes == 2)
         and tree.criterion == "gini"
@@ -313,12 +339,9 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         classes, codes = np.unique(y, return_inverse=True)
         weights = BoostedWeights(weight, len(y))
-        search = StumpSearch(TrainingSet(X, n_threads=effective_n_jobs(self.n_jobs)))
-        if len(classes) == 2:
-            found = search.best(codes, weights.mass, by_error=True)
-        else:
-            found = search.best_of_classes(codes, weights.mass, len(classes))
-        self._settle(found, classes)
+        training_set = TrainingSet(X, n_threads=effective_n_jobs(self.n_jobs))
+        search = StumpSearch(training_set, len(classes), by_error=True)
+        self._settle(search.best(codes, weights.mass), classes)
         self.error_ = weights.share(self._codes(X) != codes)
         self.edge_ = 0.5 - self.error_
         return self

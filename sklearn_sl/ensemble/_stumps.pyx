@@ -1,12 +1,13 @@
 # cython: nonecheck=False
-"""The best stump for two classes, under weights that change from round to round.
+"""The best stump, under weights that change from round to round.
 
 The columns are sorted once. A stump sends the first ``k`` cells of a column left; with the mass
-``p`` of the second class and ``q`` of the first among them it has a score that is convex in
-``(p, q)``: the decrease of the Gini impurity, or the decrease of the weighted error. Along a column
-both masses only grow, so that within a block of cells no score exceeds the largest one at the
-corners of the rectangle between the masses before and after the block. A round sums up the blocks,
-one addition per cell, and looks at single cells only in blocks whose corners promise enough.
+``p`` of the second of two classes and ``q`` of the first among them it has a score that is convex
+in ``(p, q)``: the decrease of the Gini impurity, or the decrease of the weighted error. Along a
+column both masses only grow, so that within a block of cells no score exceeds the largest one at
+the corners of the rectangle between the masses before and after the block. A round sums up the
+blocks, one addition per cell, and looks at single cells only in blocks whose corners promise
+enough. More than two classes are searched cell by cell.
 
 Masses are integers below 2**52, stored as float64, so that all sums are exact in any order.
 """
@@ -20,6 +21,7 @@ cdef enum:
     # Cells that are summed up together.
     BLOCK = 128
 
+cdef double EPSILON = 2.0**-52
 # Corners are compared with a hurdle that rounding errors cannot raise above the best score.
 cdef double SLACK = 1 - 1e-12
 
@@ -195,10 +197,6 @@ cdef class Stumps:
                 found.score, found.feature, found.n_left = here, feature, i + 1
                 found.first_left, found.second_left = q, p
 
-    def place(self, Py_ssize_t feature, Py_ssize_t n_left):
-        """Return the last row on the left and the first one on the right."""
-        return int(self.rows[feature, n_left - 1]), int(self.rows[feature, n_left])
-
     def sides(
         self, Py_ssize_t feature, Py_ssize_t n_left, int8_t left, int8_t right, int8_t[::1] out
     ):
@@ -212,22 +210,21 @@ cdef class Stumps:
                 out[rows[i]] = right
 
 
-def search_classes(
+def search_classes_by_error(
     const uint64_t[:, ::1] cells, const int32_t[::1] codes, const double[::1] mass,
-    const double[::1] totals, double[::1] left, Stump[::1] found, int32_t[::1] sides,
+    const double[::1] totals, Py_ssize_t begin, Py_ssize_t end, double[::1] left, Stump[::1] found,
 ):
     """Find the stump of any number of classes that gets the largest mass right.
 
-    Each side predicts its heaviest class, the first one among equals. ``totals`` are the masses of
-    the classes and ``left`` has room for them; ``sides`` are the classes of the best stump. A stump
-    that is no better than the ``found`` one is not looked for.
+    Each side predicts its heaviest class. ``totals`` are the masses of the classes and ``left`` has
+    room for them. A stump that is no better than the ``found`` one is not looked for.
     """
     cdef Py_ssize_t feature, i, k, of_left, of_right
     cdef Py_ssize_t n = cells.shape[1], n_classes = totals.shape[0]
     cdef double here
     cdef uint32_t row
     with nogil:
-        for feature in range(cells.shape[0]):
+        for feature in range(begin, end):
             for k in range(n_classes):
                 left[k] = 0
             for i in range(n - 1):
@@ -244,4 +241,61 @@ def search_classes(
                 here = left[of_left] + totals[of_right] - left[of_right]
                 if here > found[0].score:
                     found[0].score, found[0].feature, found[0].n_left = here, feature, i + 1
-                    sides[0], sides[1] = <int32_t> of_left, <int32_t> of_right
+
+
+def search_classes_by_gini(
+    const uint64_t[:, ::1] cells, const int32_t[::1] codes, const double[::1] mass,
+    const double[::1] totals, Py_ssize_t begin, Py_ssize_t end, double[::1] left, Stump[::1] found,
+):
+    """Find the stump of any number of classes that decreases the Gini impurity most.
+
+    With the masses ``l`` of the classes on the left, ``t`` of all rows, ``p = sum l`` and ``m = sum
+    t`` the decrease is ``|m l - p t|^2 / (p (m - p) m)``. A cell changes one of the ``l``, so that
+    ``|l|^2`` and ``l.t`` are brought up to date by an addition each; rounding errors add up, and
+    where these leave it open whether a stump is the best one, it is looked at class by class.
+    Arguments are those of :func:`search_classes_by_error`.
+    """
+    cdef Py_ssize_t feature, i, k, n = cells.shape[1], n_classes = totals.shape[0]
+    cdef double all_mass = 0, squares = 0, here, own, before, p, ll, lt, positive, negative
+    cdef double error = 8 * n * EPSILON
+    cdef uint32_t row
+    with nogil:
+        for k in range(n_classes):
+            all_mass += totals[k]
+            squares += totals[k] * totals[k]
+        for feature in range(begin, end):
+            p, ll, lt = 0, 0, 0
+            for k in range(n_classes):
+                left[k] = 0
+            for i in range(n - 1):
+                row = <uint32_t> cells[feature, i]
+                k, own = codes[row], mass[row]
+                before = left[k]
+                left[k] = before + own
+                p += own
+                ll += own * (2 * before + own)
+                lt += own * totals[k]
+                if (cells[feature, i] ^ cells[feature, i + 1]) >> 32 == 0:
+                    continue
+                positive = all_mass * all_mass * ll + p * p * squares
+                negative = 2 * all_mass * p * lt
+                if (
+                    positive - negative + error * (positive + negative)
+                    < found[0].score * (p * (all_mass - p) * all_mass)
+                ):
+                    continue
+                here = gini_decrease(&left[0], &totals[0], n_classes, p, all_mass)
+                if here > found[0].score:
+                    found[0].score, found[0].feature, found[0].n_left = here, feature, i + 1
+
+
+cdef double gini_decrease(
+    const double* left, const double* totals, Py_ssize_t n_classes, double p, double all_mass
+) noexcept nogil:
+    """Return the decrease of the impurity by the expression of the trees: ties are the same."""
+    cdef double rest = all_mass - p, gain = 0, deviation
+    cdef Py_ssize_t k
+    for k in range(n_classes):
+        deviation = left[k] * rest - (totals[k] - left[k]) * p
+        gain += deviation * deviation
+    return gain / (p * rest) / all_mass

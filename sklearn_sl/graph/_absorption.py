@@ -83,9 +83,13 @@ def _distinct(numbers, n):
 def _any_edge(A, rows, cols):
     """Return whether each of the rows of a dense matrix has an edge to one of the columns."""
     found = np.zeros(len(rows), dtype=bool)
-    for part in slices(len(cols), PANEL):  # most rows have an edge to one of the first columns
+    for start in range(0, len(cols), PANEL):
+        # Most rows have an edge to one of the first columns.
         without = np.flatnonzero(~found)
-        found[without] = (A[np.ix_(rows[without], cols[part])] > 0).any(axis=1)
+        if not len(without):
+            break
+        some = cols[start : start + PANEL]
+        found[without] = (A[np.ix_(rows[without], some)] > 0).any(axis=1)
     return found
 
 
@@ -434,7 +438,8 @@ def eliminate(A, loss, b):
                 first_column = row if symmetric else stop
                 _dense_elimination.update(M, start, stop, row, min(row + ROWS, n), first_column)
 
-            for_each(update, range(stop, n, ROWS))
+            if stop < n:
+                for_each(update, range(stop, n, ROWS))
         x = -M[:, n + 1 :]
         for start, stop in reversed(tiles):
             _dense_elimination.substitute(M, start, stop, x)

@@ -46,12 +46,13 @@ TINY = np.finfo(np.float64).tiny
 def read_samples(estimator, X, **checks):
     """Return validated samples, each entry of a sparse matrix stored once and by narrow indices."""
     checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", **checks}
-    return with_narrow_indices(added_up(validate_data(estimator, X, **checks)))
+    X = validate_data(estimator, X, **checks)
+    return with_narrow_indices(added_up(X)) if sp.issparse(X) else X
 
 
 def with_narrow_indices(X):
     """Return a sparse matrix with indices of 32 bits: distances of scikit-learn take no others."""
-    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+    if X.indices.dtype == X.indptr.dtype == np.int32:
         return X
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         raise ValueError(

@@ -315,6 +315,7 @@ class Problem:
         self.free = np.flatnonzero(self.reached & (~self.labelled if self.hard else True))
         self.held = np.flatnonzero(self.labelled)
         self.to_held = self.graph[self.held][:, self.free] if self.hard else None
+        self.to_ground = degrees(self.to_held.T) if self.hard else self.ground[self.free]
 
     def with_labels(self, Y):
         """Return the problem with other labels at the same vertices."""
@@ -344,8 +345,7 @@ class Problem:
         """Return the matrix of the free vertices."""
         everything = len(self.free) == self.W.shape[0]
         W = self.graph if everything else self.graph[self.free][:, self.free]
-        ground = degrees(self.to_held.T) if self.hard else self.ground[self.free]
-        return GroundedSystem(W, ground)
+        return GroundedSystem(W, self.to_ground)
 
     def right_side(self):
         """Return what the labels drive into the free vertices."""

@@ -140,15 +140,7 @@ class LaplacianInterpolationClassifierCV(
 
     Parameters
     ----------
-    alphas : array-like, default=(0.0,)
-        The candidates for ``alpha``.
-
-    graph_grid : dict or list of dict, default=None
-        The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
-        ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
-
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph, but for what ``graph_grid`` replaces.
+    {candidates}
 
     {knn_parameters}
 
@@ -161,14 +153,7 @@ class LaplacianInterpolationClassifierCV(
         The shares of the classes among the samples without a label; see
         :class:`LaplacianInterpolationClassifier`. It plays no part in the choice.
 
-    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
-        How the systems are solved; see :class:`LaplacianInterpolationClassifier`.
-
-    tol : float, default=1e-6
-        The relative residual at which iterations end.
-
-    max_iter : int, default=10000
-        The most iterations.
+    {several_solves}
 
     {unlabelled}
 
@@ -176,17 +161,7 @@ class LaplacianInterpolationClassifierCV(
 
     Attributes
     ----------
-    alpha_ : float
-        The chosen ``alpha``.
-
-    best_params_ : dict
-        The chosen parameters of the graph.
-
-    best_score_ : float
-        The score of the choice.
-
-    cv_results_ : dict
-        The parameters and the score of all candidates, "params" and "score".
+    {choice}
 
     loo_distributions_ : ndarray of shape (n_samples, n_classes)
         The distributions that labelled samples have without their labels; NaN for others.
@@ -340,15 +315,7 @@ class LaplacianInterpolationRegressorCV(
 
     Parameters
     ----------
-    alphas : array-like, default=(0.0,)
-        The candidates for ``alpha``.
-
-    graph_grid : dict or list of dict, default=None
-        The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
-        ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
-
-    affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
-        The graph, but for what ``graph_grid`` replaces.
+    {candidates}
 
     {knn_parameters}
 
@@ -356,30 +323,13 @@ class LaplacianInterpolationRegressorCV(
             default="neg_mean_squared_error"
         What is to be large. Of equally good candidates the first one is taken.
 
-    solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
-        How the systems are solved; see :class:`LaplacianInterpolationClassifier`.
-
-    tol : float, default=1e-6
-        The relative residual at which iterations end.
-
-    max_iter : int, default=10000
-        The most iterations.
+    {several_solves}
 
     {consensus_seed}
 
     Attributes
     ----------
-    alpha_ : float
-        The chosen ``alpha``.
-
-    best_params_ : dict
-        The chosen parameters of the graph.
-
-    best_score_ : float
-        The score of the choice.
-
-    cv_results_ : dict
-        The parameters and the score of all candidates, "params" and "score".
+    {choice}
 
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         The values that samples with a target have without it; NaN for others.

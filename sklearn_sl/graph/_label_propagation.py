@@ -23,8 +23,8 @@ from sklearn_sl.graph._absorption import harmonic, normalised, spreading
 from sklearn_sl.graph._nearest import nearest_samples, nearest_search
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
-from sklearn_sl.kernels._base import flush, gram, row_blocks
-from sklearn_sl.kernels._radial import Gaussian, negated_squared_distances
+from sklearn_sl.kernels._base import TILE_SIDE, flush, gram, row_blocks
+from sklearn_sl.kernels._radial import Gaussian, gaussian_map, negated_squared_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,8 @@ class PropagationMixin:
 
     def _training_labels(self, X, y):
         """Return the samples, which of them are labelled, and the indicators of the classes."""
-        X = added_up(validate_data(self, X, accept_sparse="csr"))
+        X = validate_data(self, X, accept_sparse="csr")
+        X = added_up(X) if sp.issparse(X) else X
         self.classes_, codes = propagation_codes(self, X, y)
         labelled = codes >= 0
         Y = np.zeros((len(codes), len(self.classes_)))
@@ -92,16 +93,18 @@ class PropagationMixin:
         if self.kernel == "knn":
             return self._neighbour_graph(X)
         n = X.shape[0]
-        check_memory(
-            24 * n**2,
-            f"The affinity matrix of {n} samples, with its factor,",
-            'use kernel="knn", or LaplacianInterpolationClassifier.',
-        )
-        if self.kernel == "rbf":
-            kernel = Gaussian(gamma=self.gamma)
-            A = gram(kernel, _as_float(X), encoded=True) if self.gamma else np.ones((n, n))
-        else:
+        if n > TILE_SIDE:
+            check_memory(
+                24 * n**2,
+                f"The affinity matrix of {n} samples, with its factor,",
+                'use kernel="knn", or LaplacianInterpolationClassifier.',
+            )
+        if self.kernel != "rbf":
             A = check_affinities(self.kernel(X, X), (n, n))
+        elif self.gamma:
+            A = _gaussian_affinities(_as_float(X), self.gamma)
+        else:
+            A = np.ones((n, n))
         return _without_diagonal(A)
 
     def _neighbour_graph(self, X):
@@ -191,6 +194,19 @@ class PropagationMixin:
         return self.classes_[most_probable]
 
 
+def _gaussian_affinities(X, gamma):
+    """Return ``exp(-gamma d**2)`` of all pairs of samples, exactly symmetric."""
+    n = X.shape[0]
+    if n > TILE_SIDE:
+        return gram(Gaussian(gamma=gamma), X, encoded=True)
+    with np.errstate(all="ignore"):
+        every = slice(0, n)
+        A = negated_squared_distances(X, X, sqrt(gamma))(every, every, np.empty((n, n)))
+        gaussian_map(A)
+    np.copyto(A, A.T.copy(), where=np.tri(n, k=-1, dtype=bool))
+    return A
+
+
 def _as_float(X):
     """Return samples as the kernels take them: float64, in rows."""
     if sp.issparse(X):
@@ -249,18 +265,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
-        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
-        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
-        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
-        be negative.
-
-    gamma : float, default=20
-        The parameter of "rbf".
-
-    n_neighbors : int, default=7
-        The parameter of "knn".
+    {affinities}
 
     max_iter : int, default=1000
         The most steps of the iterative solver of large systems, beyond the number of edges between
@@ -275,20 +280,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
     Attributes
     ----------
-    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training samples.
-
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of the label of each training sample.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The most probable label of each training sample.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
+    {propagated}
 
     component_without_label_ : ndarray of shape (n_samples,)
         Whether a training sample is tied to no label; such samples get ``prior_``.
@@ -396,18 +388,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for the
-        ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops do not
-        matter) and zero for others, a sparse matrix that is not symmetric. Or a function of two
-        matrices of samples that returns the matrix of their affinities, dense or sparse; none may
-        be negative.
-
-    gamma : float, default=20
-        The parameter of "rbf".
-
-    n_neighbors : int, default=7
-        The parameter of "knn".
+    {affinities}
 
     alpha : float, default=0.2
         The weight of the neighbours, between 0 (each sample keeps its label) and 1 (labels do not
@@ -426,20 +407,7 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
 
     Attributes
     ----------
-    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training samples.
-
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution of the label of each training sample.
-
-    transduction_ : ndarray of shape (n_samples,)
-        The most probable label of each training sample.
-
-    prior_ : ndarray of shape (n_classes,)
-        The shares of the classes among the labels.
+    {propagated}
 
     component_without_label_ : ndarray of shape (n_samples,)
         Whether a training sample is tied to no label, or by so many edges that its row of ``F``

@@ -83,4 +83,68 @@ described = inserter(
         graph : sparse matrix, array-like of shape (n_vertices, n_vertices) or networkx.Graph
             Weights of the edges; see :func:`as_graph`.
     """,
+    candidates="""
+        alphas : array-like, default=(0.0,)
+            The candidates for ``alpha``.
+
+        graph_grid : dict or list of dict, default=None
+            The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
+            ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
+
+        affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
+            The graph, but for what ``graph_grid`` replaces.
+    """,
+    choice="""
+        alpha_ : float
+            The chosen ``alpha``.
+
+        best_params_ : dict
+            The chosen parameters of the graph.
+
+        best_score_ : float
+            The score of the choice.
+
+        cv_results_ : dict
+            The parameters and the score of all candidates, "params" and "score".
+    """,
+    several_solves="""
+        solver : {"auto", "cg", "lu", "amg", "consensus"}, default="auto"
+            How the systems are solved; see :class:`LaplacianInterpolationClassifier`.
+
+        tol : float, default=1e-6
+            The relative residual at which iterations end.
+
+        max_iter : int, default=10000
+            The most iterations.
+    """,
+    affinities="""
+        kernel : {"knn", "rbf"} or callable, default="rbf"
+            The affinities. "rbf" is ``exp(-gamma ||x - t||**2)``, a dense matrix; "knn" is one for
+            the ``n_neighbors`` nearest samples (a sample is the nearest of its own, and such loops
+            do not matter) and zero for others, a sparse matrix that is not symmetric. Or a function
+            of two matrices of samples that returns the matrix of their affinities, dense or sparse;
+            none may be negative.
+
+        gamma : float, default=20
+            The parameter of "rbf".
+
+        n_neighbors : int, default=7
+            The parameter of "knn".
+    """,
+    propagated="""
+        X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            The training samples.
+
+        classes_ : ndarray of shape (n_classes,)
+            The classes.
+
+        label_distributions_ : ndarray of shape (n_samples, n_classes)
+            The distribution of the label of each training sample.
+
+        transduction_ : ndarray of shape (n_samples,)
+            The most probable label of each training sample.
+
+        prior_ : ndarray of shape (n_classes,)
+            The shares of the classes among the labels.
+    """,
 )

@@ -35,6 +35,8 @@ from sklearn_sl.graph._paragraphs import described
 if TYPE_CHECKING:
     from sklearn_sl._typing import MatrixLike
 
+# Numbers, truth values and text of NumPy: labels as they are.
+PLAIN = "biufU"
 # Queries that are tied to the graph at once.
 QUERIES = 4096
 
@@ -130,7 +132,7 @@ def scaled_by_mass(W, mass):
 def label_column(y, X):
     """Return class labels as a vector, one for each sample and each as it was given."""
     if type(y) is np.ndarray and y.shape == (X.shape[0],):
-        return as_label_array(y)
+        return y if y.dtype.kind in PLAIN else as_label_array(y)
     check_consistent_length(X, y)
     return column_or_1d(as_label_array(y), warn=True)
 
@@ -155,7 +157,9 @@ def label_codes(y, unlabelled):
     """
     check_known(y)
     marked = _marked(y, unlabelled)
-    labels = read_labels(y[~marked])
+    labels = y[~marked]
+    if labels.dtype.kind not in PLAIN:
+        labels = read_labels(labels)
     if labels.dtype.kind not in "biuU":
         assert_all_finite(labels, input_name="y")
     if marked.all():
@@ -295,8 +299,9 @@ class GraphMixin:
         return Vertices(scaled_by_mass(W, mass), mass, vertex, weight, None, absent)
 
     def _sample_weight(self, sample_weight, X):
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        return np.ones(X.shape[0]) if weight is None else weight
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        return check_sample_weight(sample_weight, X, dtype=np.float64)
 
     # ------------------------------------------------------------ values at samples
 

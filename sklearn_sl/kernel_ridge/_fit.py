@@ -17,7 +17,7 @@ from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
 from sklearn_sl.kernel_ridge import _solvers
-from sklearn_sl.kernels._base import encode, gram_product
+from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
 
 document = inserter(
@@ -93,7 +93,7 @@ def _solve_landmarks(model, X, y, alpha, weight, kernel):
     rows = _solvers.choose_landmarks(model.n_components, X, weight, rng)
     options = {"fit_intercept": model.fit_intercept}
     landmarks = _solvers.Landmarks(kernel, X[rows], **options)
-    problem = (landmarks, encode(kernel, X), y, alpha, weight)
+    problem = (landmarks, encode_checked(kernel, X), y, alpha, weight)
     if model.solver == "nystrom":
         return X[rows], _solvers.solve_nystrom(*problem, **options)
     with Progress(model, name="iteration", total=model.max_iter) as progress:
@@ -145,7 +145,7 @@ def values_at(model, X):
     elif isinstance(model.kernel_, Linear):
         values = X @ model.coef_.T
     else:
-        X, X_fit = encode(model.kernel_, X), encode(model.kernel_, model.X_fit_)
+        X, X_fit = encode_checked(model.kernel_, X), encode_checked(model.kernel_, model.X_fit_)
         values = gram_product(model.kernel_, X, X_fit, model.dual_coef_, encoded=True)
     return values + np.asarray(model.intercept_, dtype=values.dtype)
 
@@ -280,7 +280,7 @@ def gram_filler(kernel, X, columns):
         K = X[:, columns]
         check_symmetric_gram(K)
         return _solvers.fill_from_matrix(K)
-    return _solvers.fill_from_kernel(kernel, encode(kernel, X))
+    return _solvers.fill_from_kernel(kernel, encode_checked(kernel, X))
 
 
 def check_alpha(alpha, n_targets):

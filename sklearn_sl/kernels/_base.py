@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
 from sklearn.utils.validation import check_array
 
-from sklearn_sl._rows import added_up, n_rows, slices
+from sklearn_sl._rows import added_up, n_rows, plain, slices
 from sklearn_sl._threads import blas_threads_for, for_each
 
 if TYPE_CHECKING:
@@ -24,6 +24,29 @@ TILE_SIDE = 512
 SMALLEST = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
 # Whether no number of a tile may depend on the others; see ``pair_values``.
 APART = ContextVar("APART", default=False)
+
+
+class RowForm(NamedTuple):
+    """A kernel as a map of products or distances of ``points``, for compiled code to evaluate.
+
+    "PRODUCTS" is ``x't``, "GAUSSIAN" is ``exp(-||x - t||**2)``, and "POWERS" is ``(gamma x't +
+    coef0)**degree``.
+    """
+
+    map: str
+    points: np.ndarray
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
+
+    @classmethod
+    def of(cls, map, X, scale=1.0, **numbers):
+        """Return the form for validated samples, times the ``scale``; None if these are sparse."""
+        X = plain(X)
+        if sp.issparse(X):
+            return None
+        points = X if np.ndim(scale) == 0 and scale == 1.0 else X * scale
+        return cls(map, np.ascontiguousarray(points, dtype=np.float64), **numbers)
 
 
 class Kernel(gp.Kernel):
@@ -157,6 +180,10 @@ class Kernel(gp.Kernel):
 
     def _inputs(self, X):
         return check_vectors(X, self)
+
+    def _row_form(self, X):
+        """Return the :class:`RowForm` of the kernel on validated samples; None if it has none."""
+        return None
 
     def _gradient(self, X, K):
         if self.n_dims:

@@ -12,7 +12,16 @@ from sklearn.gaussian_process.kernels import Hyperparameter
 from sklearn.utils.extmath import row_norms
 
 from sklearn_sl.kernels import _pairs
-from sklearn_sl.kernels._base import APART, Kernel, check_vectors, flush, gram, raise_to, whole
+from sklearn_sl.kernels._base import (
+    APART,
+    Kernel,
+    RowForm,
+    check_vectors,
+    flush,
+    gram,
+    raise_to,
+    whole,
+)
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -97,6 +106,9 @@ class Linear(DotKernel):
 
     def __init__(self) -> None:  # scikit-learn reads the parameters off a signature of our own
         pass
+
+    def _row_form(self, X):
+        return RowForm.of("PRODUCTS", X)
 
     def __repr__(self):
         return "Linear()"
@@ -237,6 +249,12 @@ class Polynomial(_Affine):
         S *= self.gamma
         S += self.coef0
         raise_to(S, self.degree)
+
+    def _row_form(self, X):
+        degree = int(self.degree)
+        if degree != self.degree or not 0 < degree < 2**31:
+            return None
+        return RowForm.of("POWERS", X, gamma=self.gamma, coef0=self.coef0, degree=degree)
 
     def _map_gradient(self, S, K):
         if self.degree == 0:

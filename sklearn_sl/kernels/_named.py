@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from sklearn_sl._rows import n_rows, slices
+from sklearn_sl._rows import n_rows, plain, slices
 from sklearn_sl.kernels._base import Kernel, check_vectors, resolve
 from sklearn_sl.kernels._compose import Normalized
 from sklearn_sl.kernels._dot import Linear, Polynomial, Sigmoid
@@ -102,7 +102,8 @@ class MatrixFunction(Kernel):
         return np.concatenate([np.diagonal(self._evaluate(piece, piece)) for piece in pieces])
 
     def _evaluate(self, X, Y):
-        return self.function(X, Y, **(self.params or {}))
+        values = self.function(X, Y, **(self.params or {}))
+        return values.toarray() if sp.issparse(values) else values
 
     def __repr__(self):
         return "callable"
@@ -142,7 +143,13 @@ def _gamma(name, gamma, X, sample_weight):
     if gamma == "median":
         return median_gamma(X, sample_weight=sample_weight)
     if gamma == "scale":
-        variance = _variance(X, sample_weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = _variance(X, sample_weight)
+        if not np.isfinite(variance):
+            raise ValueError(
+                "gamma='scale' needs a finite variance of X, but it overflows: the input data "
+                "contains large values and needs to be preprocessed (StandardScaler)."
+            )
         return 1 / (max(X.shape[1], 1) * variance) if variance > 0 else 1.0
     if gamma == "auto":
         return 1 / max(X.shape[1], 1)
@@ -153,6 +160,7 @@ def _gamma(name, gamma, X, sample_weight):
 
 def _variance(X, sample_weight):
     """Return the variance of all entries of ``X``, those of a row with its weight."""
+    X = plain(X)  # so that it is the same to the last bit
     if sample_weight is None:
         if sp.issparse(X):
             return X.multiply(X).mean() - X.mean() ** 2

@@ -17,7 +17,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_array
 
 from sklearn_sl._rows import n_rows
-from sklearn_sl.kernels._base import APART, SMALLEST, Kernel, diagonal_of, flush
+from sklearn_sl.kernels._base import APART, SMALLEST, Kernel, RowForm, diagonal_of, flush
 from sklearn_sl.kernels._dot import compare_pairs, dot, positive
 
 if TYPE_CHECKING:
@@ -398,6 +398,9 @@ class Gaussian(RadialKernel):
 
     def _map_rough(self, S):
         gaussian_map(S)  # a little above one where the distance is a little below zero
+
+    def _row_form(self, X):
+        return RowForm.of("GAUSSIAN", X, self._scale())
 
     def _gradient(self, X, K):
         if not self.n_dims:

@@ -5,7 +5,9 @@ from sklearn_sl.online._progressive import (
     progressive_predict,
     progressive_val_score,
 )
-from sklearn_sl.online.bandits._bandits import UCB1, Exp3, Exp3IX, importance_weighted_loss
+from sklearn_sl.online.bandits._bandit import importance_weighted_loss
+from sklearn_sl.online.bandits._exp3 import Exp3, Exp3IX
+from sklearn_sl.online.bandits._ucb import UCB1
 from sklearn_sl.online.experts._hedge import Hedge, HedgeRun, hedge
 from sklearn_sl.online.experts._mixable import MixableLoss
 from sklearn_sl.online.experts._multitask import SwitchingMultitaskExperts

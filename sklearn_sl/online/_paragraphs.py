@@ -1,8 +1,10 @@
 """Paragraphs of docstrings that several online learners share."""
 
+from inspect import cleandoc
+
 from sklearn_sl._docstrings import inserter
 
-paragraphs = inserter(
+ENTRIES = dict(
     arms="""
     arms_ : ndarray of shape (n_rounds,)
         The arms of the last :meth:`replay`.
@@ -140,6 +142,10 @@ paragraphs = inserter(
     log_weights_ : ndarray of shape (n_experts,)
         Their logarithms.
     """,
+    loss_of_experts="""
+    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
+        As in :class:`WeightedAverage`.
+    """,
     loss_curve="""
     loss_curve_ : ndarray of shape (`n_trials_`,)
         The loss of each trial, if ``keep_losses``.
@@ -264,4 +270,65 @@ paragraphs = inserter(
     weights_ : ndarray of shape (n_experts,)
         The weights, which sum to one.
     """,
+)
+# Entries that follow one another in several docstrings.
+GROUPS = {
+    "account_of_mistakes": (
+        "n_trials",
+        "cumulative_loss",
+        "loss_curve_of_mistakes",
+        "n_iter",
+        "converged_without_mistake",
+        "features_in",
+    ),
+    "options_of_shares": (
+        "n_shifts",
+        "horizon",
+        "loss_of_experts",
+        "prediction",
+        "eta_or_auto",
+        "bounds_of_outcomes",
+        "prefit_classifiers",
+        "block_size_classifiers",
+        "keep_losses",
+        "keep_weights",
+    ),
+    "passes": (
+        "converged",
+        "n_iter",
+        "t",
+        "features_in",
+    ),
+    "rounds_and_arms": (
+        "n_pulls",
+        "n_rounds",
+        "n_arms_or_none",
+        "arms",
+        "cumulative_loss_of_arms",
+        "regret",
+        "best_arm",
+    ),
+    "trials_and_experts": (
+        "n_trials",
+        "estimators",
+        "expert_names",
+        "features_in",
+    ),
+    "weights_and_losses": (
+        "weights",
+        "log_weights_plain",
+        "weight_curve",
+        "cumulative_loss_of_learner",
+        "loss_curve",
+        "expert_losses",
+        "best_expert",
+    ),
+}
+
+paragraphs = inserter(
+    **ENTRIES,
+    **{
+        name: "\n\n".join(cleandoc(ENTRIES[entry]) for entry in entries)
+        for name, entries in GROUPS.items()
+    },
 )

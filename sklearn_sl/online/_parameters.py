@@ -28,7 +28,9 @@ FREE = frozenset({"max_iter", "n_jobs", "verbose"})
 
 def remember_parameters(learner):
     """Remember the parameters that a stream begins with."""
-    params = learner.get_params(deep=True)
+    params = {name: getattr(learner, name) for name in sorted(learner._parameter_constraints)}
+    if any(hasattr(value, "get_params") for value in params.values()):
+        params = learner.get_params(deep=True)
     outer_first = sorted(params, key=lambda name: name.count("__"))
     learner._began_with = {name: frozen(params[name]) for name in outer_first}
 

@@ -2,7 +2,7 @@
 
 In a trial a learner answers, is told the target, and changes its state. ``fit`` starts from scratch
 and passes over the trials, ``partial_fit`` goes through more of them; how, is in ``_trials.py``. A
-learner says what it is by these hooks, of which most have a default:
+learner says what it is by these hooks, of which most have a default; None is nothing to do:
 
 - ``_read(X, y, reset)`` returns validated samples and targets as numbers; ``_read_samples(X,
   reset)`` and ``_read_query(X)``, for predictions, do the part of the samples, by the
@@ -18,10 +18,10 @@ learner says what it is by these hooks, of which most have a default:
   the answers before each change, and how many trials it played: fewer than all if the next
   row is not finite or overflows; then ``_complain(X, row)`` raises the error;
 - ``_account(answers, targets)`` adds up the mistakes, ``_mistaken(answers, targets)``, if there is
-  such a thing, and the losses, ``_losses(answers, targets)`` of each trial; None is one for a
+  such a thing and answers are not classes themselves, and the losses, ``_losses(answers, targets)`` of each trial; None is one for a
   mistake;
 - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
-  if there is no such pass;
+  if there is no such pass; by default it is the number of mistakes;
 - ``_finish()`` sets the attributes that follow from the state;
 - ``_certify(X, targets)``, after all passes of ``fit``, sets the attributes that compare the
   learner with a theorem; they are named by ``_certificates``, and None after ``partial_fit``;
@@ -41,12 +41,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sklearn_sl._rows import added_up
 from sklearn_sl._sklearn import fit_context
 from sklearn_sl._state import check_number
+from sklearn_sl._validation import distinct_labels
 from sklearn_sl.base import read_labels
 from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, check_fixed, stream_context
@@ -72,21 +73,23 @@ NO_TARGET = "{} requires y to be passed, but the target y is None."
 
 def read_samples(learner, X, reset):
     """Return validated samples; those that need no look at are not looked at."""
-    if not reset and is_plain(learner, X):
+    if is_plain(learner, X, reset):
+        learner.n_features_in_ = X.shape[1]
         return X
-    return added_up(validate_data(learner, X, reset=reset, **learner._sample_checks))
+    X = validate_data(learner, X, reset=reset, **learner._sample_checks)
+    return added_up(X) if hasattr(X, "shape") else np.asarray(X)
 
 
-def is_plain(learner, X):
+def is_plain(learner, X, reset):
     """Return whether ``X`` is a matrix of doubles as validation would return it, without names."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
         and X.ndim == 2
-        and X.shape[1] == learner.n_features_in_
-        and X.shape[0] > 0
+        and X.size > 0
         and X.flags.c_contiguous
-        and not hasattr(learner, "feature_names_in_")
+        and "feature_names_in_" not in vars(learner)
+        and (reset or X.shape[1] == learner.n_features_in_)
         # What is not finite is not plain where that matters, so that it is looked at and found.
         and (not learner._sample_checks.get("ensure_all_finite", True) or np.isfinite(X).all())
     )
@@ -104,6 +107,11 @@ def read_targets(learner, X, y):
     return y
 
 
+def read_classes(learner, X, y):
+    """Return the class of each sample, as it was given."""
+    return read_targets(learner, X, y if is_plain_vector(y) else read_labels(y))
+
+
 def is_plain_vector(y):
     """Return whether ``y`` is a vector of finite numbers."""
     return (
@@ -115,6 +123,8 @@ def is_plain_vector(y):
 
 def read_query(learner, X):
     """Return validated samples of a prediction."""
+    if is_plain(learner, X, reset=False) and np.isfinite(X).all():
+        return X
     return validate_data(learner, X, reset=False, **{**learner._sample_checks, **FINITE})
 
 
@@ -134,24 +144,8 @@ def check_trials(self):
     """Complain of an account, or a state, that trials cannot go on with."""
     if "n_trials_" in vars(self):
         check_number(self, "n_trials_", 0)
-        self._check_arrays()
-
-
-# ---------------------------------------------------------------- defaults of hooks
-
-
-def do_nothing(learner, *args):
-    """Do what most learners do at some points of their life."""
-
-
-def leave(learner, X, targets):
-    """Return the samples as they are."""
-    return X
-
-
-def n_mistakes(learner):
-    """Return the number of mistakes, in which alone most learners change."""
-    return learner.n_mistakes_ if learner._counts_mistakes else None
+        if self._check_arrays is not None:
+            self._check_arrays()
 
 
 class OnlineRegressorMixin:
@@ -166,8 +160,9 @@ class OnlineRegressorMixin:
     _free, _width, _sample_checks = FREE, 1, SAMPLES
     # Answers, where somebody asked for them.
     _heard = _losses = None
-    _plan = _foresee = _certify = _check_arrays = do_nothing
-    _prepare, _n_changes, _fit_trials = leave, n_mistakes, _trials.fit_passes
+    # Hooks of learners that have something to do there, and what ``fit_once`` foresees.
+    _plan = _foresee = _certify = _check_arrays = _prepare = _n_changes = _foreseen = None
+    _fit_trials = _trials.fit_passes
     _copy_state, _account, _complain = _trials.copy_state, _trials.account, _trials.complain
     _read_samples, _read_query, _check_state = read_samples, read_query, check_trials
     _predict_and_learn, loss_curve_ = _trials.predict_and_learn, _trials.loss_curve
@@ -275,8 +270,9 @@ class OnlineClassifierMixin:
     _free, _width, _sample_checks = FREE, 1, SAMPLES
     # Answers, where somebody asked for them.
     _heard = _losses = None
-    _plan = _foresee = _certify = _check_arrays = do_nothing
-    _prepare, _n_changes, _fit_trials = leave, n_mistakes, _trials.fit_passes
+    # Hooks of learners that have something to do there, and what ``fit_once`` foresees.
+    _plan = _foresee = _certify = _check_arrays = _prepare = _n_changes = _foreseen = None
+    _fit_trials = _trials.fit_passes
     _copy_state, _account, _complain = _trials.copy_state, _trials.account, _trials.complain
     _read_samples, _read_query, _check_state = read_samples, read_query, check_trials
     _predict_and_learn, loss_curve_ = _trials.predict_and_learn, _trials.loss_curve
@@ -329,10 +325,9 @@ class OnlineClassifierMixin:
 
     def _read(self, X, y, reset):
         X = self._read_samples(X, reset)
-        y = read_targets(self, X, read_labels(y))
+        y = read_classes(self, X, y)
         if reset:
-            check_classification_targets(y)
-            self.classes_ = np.unique(y)
+            self.classes_ = distinct_labels(y)
             self._check_classes()
         return X, self._codes(y)
 
@@ -380,7 +375,7 @@ class OnlineClassifierMixin:
                 f"{self.classes_!r}."
             )
         X = self._read_samples(X, reset=first)
-        y = read_targets(self, X, read_labels(y))
+        y = read_classes(self, X, y)
         if first:
             _trials.begin_stream(self, X)
         return X, self._codes(y)

@@ -10,11 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
-from sklearn_sl._sklearn import Progress
+from sklearn_sl._sklearn import steps
 from sklearn_sl.online._parameters import remember_parameters, stream_context
 
 # Numbers that a slice of a sweep reads, a few hundredths of a second.
 SLICE = 2**23
+# So few that however many vectors a row meets, all of them are one slice.
+FEW = 2**12
 # Steps that one row of a run may take, in the mean of a slice.
 STEPS_OF_RUN = 8
 # Vectors of so many numbers are not copied for a single row.
@@ -31,30 +33,39 @@ BEYOND = (
 def fit_passes(learner, X, targets, max_iter=None):
     """Start from scratch and pass over the trials until a pass is clean."""
     max_iter = learner.max_iter if max_iter is None else max_iter
-    learner._plan(X, targets)
+    if learner._plan is not None:
+        learner._plan(X, targets)
     learner._begin(X)
     begin_account(learner)
-    learner._foresee(X, max_iter)
-    with Progress(learner, name="pass", total=max_iter) as progress:
-        for n_iter in range(1, max_iter + 1):
-            before = learner._n_changes()
-            with progress.step():
-                play_pass(learner, X, targets)
-            learner.n_iter_, learner.converged_ = n_iter, is_clean(before, learner._n_changes())
-            if learner.converged_ or progress.stop:
-                break
+    if learner._foresee is not None:
+        learner._foresee(X, max_iter)
+    before = n_changes(learner)
+    for step in steps(learner, name="pass", total=max_iter):
+        play_pass(learner, X, targets)
+        after = n_changes(learner)
+        learner.n_iter_, learner.converged_ = step.number, is_clean(before, after)
+        before, step.last = after, learner.converged_
     learner._finish()
-    forget_certificates(learner)
-    learner._certify(X, targets)
+    if learner._certify is not None:
+        learner._certify(X, targets)
 
 
 def fit_once(learner, X, targets):
     """Start from scratch and go through the trials once."""
+    learner._foreseen = len(targets)
     learner._begin(X)
     begin_account(learner)
-    with Progress(learner, name="pass", total=1) as progress, progress.step():
+    for _ in steps(learner, name="pass", total=1):
         play_pass(learner, X, targets)
     learner._finish()
+
+
+def n_changes(learner):
+    """Return a number that stays the same in a clean pass, or None if no pass is one."""
+    if learner._n_changes is not None:
+        return learner._n_changes()
+    # Most learners change in mistakes alone.
+    return learner.n_mistakes_ if learner._counts_mistakes else None
 
 
 def is_clean(before, after):
@@ -64,7 +75,8 @@ def is_clean(before, after):
 
 def begin_stream(learner, X):
     """Start from scratch in ``partial_fit``, which does not know the trials to come."""
-    learner._plan(None, None)
+    if learner._plan is not None:
+        learner._plan(None, None)
     learner._begin(X)
     begin_account(learner)
 
@@ -75,6 +87,7 @@ def begin_account(learner):
     learner._loss_parts = []
     if learner._counts_mistakes:
         learner.n_mistakes_ = 0
+    forget_certificates(learner)
     remember_parameters(learner)
 
 
@@ -131,12 +144,12 @@ def play_pass(learner, X, targets, order=None, weight=None, times=None):
     times : ndarray of shape (n_trials,), default=None
         How often each trial is repeated at once, for learners whose ``_play`` takes that.
     """
-    X = learner._prepare(X, targets)
+    if learner._prepare is not None:
+        X = learner._prepare(X, targets)
     take = take_slice if order is None else Presented(X, order)
-    width = learner._width if times is None else learner._width * STEPS_OF_RUN
     each = {"weight": weight, "times": times}
     each = {name: values for name, values in each.items() if values is not None}
-    for rows in slices(X, width, len(targets)):
+    for rows in slices_of_trials(learner, X, len(targets), times is not None):
         part = take(X, rows)
         given, n_played = learner._play(
             part, targets[rows], **{name: values[rows] for name, values in each.items()}
@@ -161,6 +174,14 @@ def complain(learner, X, row):
 
 
 # ---------------------------------------------------------------- slices of samples
+
+
+def slices_of_trials(learner, X, n_trials, repeated=False):
+    """Return slices of trials with rows like those of ``X``, each a short while."""
+    if n_trials * prod(X.shape[1:]) <= FEW:
+        return [slice(0, n_trials)]
+    # A row that is repeated many times takes several steps.
+    return slices(X, learner._width * (STEPS_OF_RUN if repeated else 1), n_trials)
 
 
 def slices(X, width=1, n_rows=None):
@@ -206,7 +227,9 @@ class Presented:
 def account(learner, answers, targets):
     """Add up the losses of some trials."""
     if learner._counts_mistakes:
-        mistaken = learner._mistaken(answers, targets)
+        # Answers that are classes, not scores, are wrong or right.
+        codes = answers.ndim == 1
+        mistaken = answers != targets if codes else learner._mistaken(answers, targets)
         learner.n_mistakes_ += int(np.count_nonzero(mistaken))
     if learner._losses is None:
         losses = mistaken.astype(np.float64)

@@ -12,8 +12,10 @@ from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
-from sklearn_sl.kernels._base import encode_checked, gram_product
+from sklearn_sl.kernels._base import encode_checked, finite_or_explain, gram_product
 from sklearn_sl.kernels._dot import Linear
+from sklearn_sl.svm import _smo
+from sklearn_sl.svm._samples import solver_samples
 
 document = inserter(
     **PARAGRAPHS,
@@ -63,6 +65,9 @@ document = inserter(
     """,
 )
 
+# Samples, and numbers of all support vectors, up to which a call of BLAS costs more than it gains.
+FEW_SAMPLES, FEW_NUMBERS = 64, 2**16
+
 PARAMETERS = {
     **KernelMachineMixin._kernel_constraints,
     "gamma": [StrOptions({"scale", "auto", "median"}), Interval(Real, 0, None, closed="left")],
@@ -90,40 +95,80 @@ class SupportVectorMixin(KernelMachineMixin):
             "shrinking": self.shrinking,
         }
 
-    def _keep_solutions(self, X, kernel, used, dual, solutions):
-        """Set expansion and certificates, and warn of what is not solved; return the support."""
-        support = self._keep_expansion(X, kernel, used, dual)
+    def _refuse_sparse_kernel(self, X):
+        if self._precomputed and sp.issparse(X):
+            raise TypeError(
+                'Sparse precomputed kernels are not supported: for kernel="precomputed" pass '
+                "X.toarray()."
+            )
+
+    def _samples(self, X, target, cost, own_weight):
+        """Return the samples as the solver sees them, and those that the kernel depends on."""
+        apart = self._precomputed or not hasattr(X, "shape") or len(X.shape) != 2
+        samples = solver_samples(X, target, cost, own_weight, apart=apart)
+        # A class of weight zero is not there for the solver, but for the scale of the kernel.
+        n_seen = len(cost) if own_weight is None else np.count_nonzero(own_weight)
+        if len(samples.order) < n_seen:
+            return samples, (X, own_weight)
+        return samples, (samples.X, samples.own_weight)
+
+    def _keep_solutions(self, X, kernel, rows, dual, solutions):
+        """Set expansion and certificates, and warn of what is not solved."""
+        self._keep_expansion(X, kernel, rows, dual)
         vars(self).update(solutions.certificates())
         self.converged_ = bool(solutions.converged.all())
         self.fit_status_ = 0 if self.converged_ else 1
         if not self.converged_:
+            # The first two sentences are those of scikit-learn.
             warn(
-                f"SMO stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) at a KKT "
-                f"violation of {self.kkt_violation_.max():.2e}, above tol={self.tol:.2e}; the "
-                f"duality gap is {self.duality_gap_.max():.2e}. Scale the features "
-                "(StandardScaler), reduce C, or increase max_iter.",
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing "
+                "your data with StandardScaler or MinMaxScaler. "
+                f"SMO stopped after {self.n_iter_.max()} steps at a KKT violation of "
+                f"{self.kkt_violation_.max():.2e}, above tol={self.tol:.2e}; the duality gap is "
+                f"{self.duality_gap_.max():.2e}. Or reduce C, or increase max_iter.",
                 ConvergenceWarning,
             )
-        return support
 
-    def _keep_expansion(self, X, kernel, used, dual, *, dense=False):
-        """Set what the expansion consists of; return the support vectors among those ``used``.
+    def _keep_expansion(self, X, kernel, rows, dual, *, dense=False):
+        """Set what the expansion consists of: rows, the support vectors, and their coefficients.
 
         Coefficients are CSR for samples in CSR, as in scikit-learn, unless they are to be dense.
         """
-        support = np.flatnonzero(dual.any(axis=0))
-        rows, dual = used[support], dual[:, support]
         self.shape_fit_ = X.shape
         self.kernel_ = kernel
         self.support_ = rows.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0), dtype=X.dtype) if kernel is None else X[rows]
         self.dual_coef_ = sp.csr_matrix(dual) if sp.issparse(X) and not dense else dual
-        return support
+
+    def _few_values(self, X, starts, coef):
+        """Return ``K(X, vectors) @ coef.T`` by groups of support vectors, which have ``starts``.
+
+        None where there are many samples or vectors: for these a product of matrices is faster.
+        """
+        vectors = self.support_vectors_
+        form = getattr(self.kernel_, "_row_form", None)
+        few = form and X.shape[0] <= FEW_SAMPLES and 0 < np.prod(vectors.shape) <= FEW_NUMBERS
+        if not few or not X.dtype == vectors.dtype == np.float64:
+            return None
+        form, vectors = form(X), form(vectors)
+        if form is None or vectors is None:
+            return None
+        values = np.empty((len(form.points), len(starts) - 1, len(coef)))
+        kind, numbers = getattr(_smo.Source, form.map), (form.gamma, form.coef0, form.degree)
+        coef = np.ascontiguousarray(coef)
+        _smo.expand(kind, form.points, vectors.points, starts, *numbers, coef, values)
+        finite_or_explain(values, self.kernel_)
+        return values
 
     def _kernel_times(self, X, part, coef):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""
         if not len(coef):
             return np.zeros((X.shape[0], *coef.shape[1:]))
+        if part == slice(None):
+            by_row = coef.T if coef.ndim == 2 else coef[None]
+            few = self._few_values(X, np.array([0, len(coef)]), by_row)
+            if few is not None:
+                return few[:, 0] if coef.ndim == 2 else few[:, 0, 0]
         with blas_threads_for(X):
             if self.kernel_ is None:
                 return X[:, self.support_[part]] @ coef
@@ -137,3 +182,21 @@ class SupportVectorMixin(KernelMachineMixin):
     def _is_linear(self):
         check_is_fitted(self)
         return isinstance(self.kernel_, Linear)
+
+
+def read_only(coef):
+    """Return weights of features that cannot be changed: predictions would not follow."""
+    (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+    return coef
+
+
+def without_negative(sample_weight):
+    """Return weights with zeros in place of negative ones, which remove samples, too."""
+    if sample_weight is None or np.ndim(sample_weight) != 1:
+        return sample_weight
+    weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "fiub" or not len(weight):
+        return sample_weight
+    if not (np.nan_to_num(weight, nan=1.0) > 0).any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return np.maximum(weight, 0) if (weight < 0).any() else sample_weight

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import deprecated
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
-from sklearn_sl._threads import in_order
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
-from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
+from sklearn_sl.svm._base import (
+    PARAMETERS,
+    SupportVectorMixin,
+    document,
+    read_only,
+    without_negative,
+)
 from sklearn_sl.svm._hard_margin import NotSeparableError, solve_hard_margin
 from sklearn_sl.svm._loo import classifier_loo_error
-from sklearn_sl.svm._many import Batch, solve_many, until
-from sklearn_sl.svm._problem import Solutions, margin_problem
-from sklearn_sl.svm._solver import is_polished, solve
+from sklearn_sl.svm._many import Batch, solve_many
+from sklearn_sl.svm._probabilities import calibrated, sigmoids, warn_of_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +38,14 @@ if TYPE_CHECKING:
 # Pairs of classes up to which one product with all their coefficients, half of them zero or more,
 # is faster than a product for each class.
 FEW_PAIRS = 200
+# Classes up to which a product with a matrix of zeros and ones is faster if it is dense.
+FEW_CLASSES = 30
 
+
+DEPRECATED = (
+    "Attribute `{}` was deprecated in scikit-learn 1.9 and will be removed in 1.11, with the "
+    "parameter `probability`: use CalibratedClassifierCV."
+)
 
 CLASSIFIER_PARAMETERS = {
     **PARAMETERS,
@@ -48,65 +61,36 @@ CLASSIFIER_PARAMETERS = {
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
-    def _class_order(self, y, cost):
-        """Return the rows of positive weight, class by class, and their classes as numbers."""
-        rows = np.flatnonzero(cost > 0)
-        codes = np.searchsorted(self.classes_, y[rows])
-        order = np.argsort(codes, kind="stable")
-        return rows[order], codes[order]
+    def _classes(self, X, y, sample_weight):
+        """Return samples, classes, the weights of the problem, and those that were given."""
+        self._refuse_sparse_kernel(X)
+        return weighted_classes(self, X, y, without_negative(sample_weight))
 
-    def _solve_pairs(self, gram, codes, cost, pairs, watch):
-        """Return the solutions of all pairs of classes, the first of them positive."""
-        options = self._solver_options | {"watch": watch}
-        rows = np.concatenate([rows for _, _, rows in pairs])
-        lengths = [len(rows) for _, _, rows in pairs]
-        firsts = np.repeat([first for first, _, _ in pairs], lengths)
-        whole = margin_problem(
-            np.where(codes[rows] == firsts, 1.0, -1.0),
-            cost[rows],
-            squared=self.loss == "squared_hinge",
-            intercept=self.fit_intercept,
-        )
-        solve_one = solve_hard_margin if np.isinf(cost).any() else solve
-        if len(pairs) == 1:
-            return Solutions.of([solve_one(whole, gram, **options)])
-        options["polish"] = is_polished(gram.n, self.tol)
-        batch = Batch(whole, rows, lengths)
-        values = self._shared_matrix(gram)
-        if values is not None and np.isfinite(cost).all() and self.max_iter < 0:
-            return solve_many(batch, gram, values, n_jobs=self.n_jobs, **options)
-        tasks = [
-            (batch.problem(k), SubGram(gram, rows, values)) for k, (_, _, rows) in enumerate(pairs)
-        ]
-        n_threads = effective_n_jobs(self.n_jobs)
+    def _solve_pairs(self, samples, kernel, C, watch):
+        """Return the machines of all pairs of classes, the first of them positive, solved."""
+        gram, pairs = samples.gram(kernel), np.stack(pairs_of(len(self.classes_)), axis=1)
+        loss = {"squared": self.loss == "squared_hinge", "intercept": self.fit_intercept}
+        batch = Batch.of_classes(samples.target, C * samples.cost, pairs, **loss)
+        options = self._solver_options | {"watch": watch, "n_jobs": self.n_jobs}
+        solve_hard = solve_hard_margin if np.isinf(C) else None
+        try:
+            return batch, solve_many(batch, gram, solve_hard=solve_hard, **options)
+        except NotSeparableError as error:
+            raise error.among(samples.kept, samples.n_given) from None
 
-        def solve_pair(task, over):
-            try:
-                return solve_one(*task, **until(over, options))
-            except NotSeparableError as error:
-                raise error.among(task[1].rows, gram.n) from None
-
-        return Solutions.of(list(in_order(solve_pair, tasks, n_threads)))
-
-    def _shared_matrix(self, gram):
-        """Return the whole Gram matrix if it fits into the cache with the blocks of the pairs."""
-        for dtype in (np.dtype(np.float64), np.dtype(np.float32)):
-            if dtype.itemsize * gram.n**2 <= 0.8e6 * self.cache_size:
-                return whole_matrix(gram, dtype)
-        return None
-
-    def _expand(self, X, kernel, used, codes, pairs, solutions):
+    def _expand(self, X, kernel, C, samples, batch, solutions):
         """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
-        n_classes = len(self.classes_)
-        dual = np.zeros((n_classes - 1, len(used)))
-        firsts, seconds, rows = zip(*pairs)
-        lengths = [len(some) for some in rows]
-        firsts, seconds = np.repeat(firsts, lengths), np.repeat(seconds, lengths)
-        rows = np.concatenate(rows)
-        dual[np.where(codes[rows] == firsts, seconds - 1, firsts), rows] = solutions.b
+        n_classes, starts, stop = len(self.classes_), batch.group_starts, 0
+        dual = np.zeros((n_classes - 1, len(samples.target)))
+        for i, j in batch.pairs.tolist():
+            for own, row in ((i, j - 1), (j, i)):
+                start, stop = stop, stop + starts[own + 1] - starts[own]
+                dual[row, starts[own] : starts[own + 1]] = solutions.b[start:stop]
         sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
-        support = self._keep_solutions(X, kernel, used, sign * dual, solutions)
-        self.n_support_ = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
+        squared = self.loss == "squared_hinge"
+        rows, codes, dual = samples.in_user_order(sign * dual, C, squared=squared)
+        self._keep_solutions(X, kernel, rows, dual, solutions)
+        self.n_support_ = np.bincount(codes, minlength=n_classes).astype(np.int32)
         self.intercept_ *= sign
 
     def _check_state(self):
@@ -121,14 +105,16 @@ class ClassificationMixin(SupportVectorMixin):
         dual, n_classes = self._dense_dual(), len(self.classes_)
         if n_classes == 2:
             return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
-        pairs = list(combinations(range(n_classes), 2))
-        if len(pairs) <= FEW_PAIRS:
+        starts = np.append(0, np.cumsum(self.n_support_, dtype=np.intp))
+        shares = self._few_values(X, starts, dual)
+        if shares is None and len(self.intercept_) <= FEW_PAIRS:
             return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
-        stops = np.cumsum(self.n_support_)
-        parts = [slice(stop - n, stop) for stop, n in zip(stops, self.n_support_, strict=True)]
-        shares = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
-        values = [shares[i][:, j - 1] + shares[j][:, i] for i, j in pairs]
-        return np.stack(values, axis=1) + self.intercept_
+        if shares is None:
+            parts = [slice(*ends) for ends in pairwise(starts)]
+            products = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
+            shares = np.stack(products, axis=1)
+        first, second = pairs_of(n_classes)
+        return shares[:, first, second - 1] + shares[:, second, first] + self.intercept_
 
     def _pair_coef(self):
         """Return the coefficients of the support vectors in the machine of each pair."""
@@ -203,7 +189,14 @@ class ClassificationMixin(SupportVectorMixin):
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = np.asarray(self._pair_coef() @ self.support_vectors_)
-        return sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef
+        return read_only(sp.csr_matrix(coef) if sp.issparse(self.support_vectors_) else coef)
+
+
+def _has_probabilities(model):
+    """Return true, or say why there are no probabilities."""
+    if model.probability is not True:
+        raise AttributeError("predict_proba is not available when probability=False.")
+    return True
 
 
 @document
@@ -248,7 +241,9 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     {shrinking}
 
     probability : bool, default="deprecated"
-        Not supported: use :class:`sklearn.calibration.CalibratedClassifierCV`.
+        Whether there is ``predict_proba``. It is deprecated, as in scikit-learn: use
+        :class:`sklearn.calibration.CalibratedClassifierCV` with ``ensemble=False``, whose
+        probabilities these are.
 
     {svm_tol}
 
@@ -450,19 +445,18 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         self : SVC
             The fitted estimator.
         """
-        self._refuse_probability()
-        X, y, cost, own_weight = weighted_classes(self, X, y, sample_weight)
-        used, codes = self._class_order(y, cost)
-        kernel = self._kernel_object(X, own_weight)
-        gram = gram_of(kernel, X, used)
-        pairs = pairs_of(codes, len(self.classes_))
-        try:
-            watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
-            with watched(self, **watching) as watch:
-                solutions = self._solve_pairs(gram, codes, self.C * cost[used], pairs, watch)
-        except NotSeparableError as error:
-            raise error.among(used, X.shape[0]) from None
-        self._expand(X, kernel, used, codes, pairs, solutions)
+        warn_of_probability(self)
+        vars(self).pop("_calibrated", None)
+        given = X, y, sample_weight
+        X, y, cost, own_weight = self._classes(X, y, sample_weight)
+        samples, seen = self._samples(X, np.searchsorted(self.classes_, y), cost, own_weight)
+        kernel = self._kernel_object(*seen)
+        watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
+        with watched(self, **watching) as watch:
+            solved = self._solve_pairs(samples, kernel, self.C, watch)
+        self._expand(X, kernel, self.C, samples, *solved)
+        if self.probability is True:
+            self._calibrated = calibrated(self, *given)
         return self
 
     def loo_error(
@@ -534,38 +528,84 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
         """
         return classifier_loo_error(self, X, y, sample_weight, method)
 
-    def _refuse_probability(self):
-        if self.probability is True:
-            raise ValueError(
-                "probability=True is not supported, as such probabilities may contradict "
-                "predict: use sklearn.calibration.CalibratedClassifierCV(SVC(), "
-                "ensemble=False)."
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes, for ``probability=True``.
+
+        The class of the largest one may be another than that of :meth:`predict`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel is "precomputed".
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The probabilities.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_calibrated"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False."
             )
+        return self._calibrated.predict_proba(X)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the probabilities of the classes, for ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or sequence
+            Samples; their kernel values with the training samples if the kernel is "precomputed".
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            The logarithms.
+        """
+        return np.log(self.predict_proba(X))
+
+    @deprecated(DEPRECATED.format("probA_"))  # type: ignore[prop-decorator]
+    @property
+    def probA_(self) -> np.ndarray:
+        """The slopes of the sigmoids of ``probability=True``, one for each class or for both."""
+        return sigmoids(self)[0]
+
+    @deprecated(DEPRECATED.format("probB_"))  # type: ignore[prop-decorator]
+    @property
+    def probB_(self) -> np.ndarray:
+        """The offsets of the sigmoids of ``probability=True``, one for each class or for both."""
+        return sigmoids(self)[1]
 
 
-def pairs_of(codes, n_classes):
-    """Return ``(first, second, rows)`` for each pair of classes; the samples come by class."""
-    stops = np.cumsum(np.bincount(codes, minlength=n_classes))
-    groups = [np.arange(start, stop) for start, stop in zip(np.r_[0, stops], stops)]
-    return [
-        (i, j, np.concatenate([groups[i], groups[j]])) for i, j in combinations(range(n_classes), 2)
-    ]
+@lru_cache(maxsize=8)
+def pairs_of(n_classes):
+    """Return the first and the second classes of all pairs, in their order."""
+    return np.triu_indices(n_classes, 1)
+
+
+@lru_cache(maxsize=8)
+def membership(n_classes):
+    """Return the matrices that tell, with a one, the first and the second class of each pair."""
+    every = np.arange(n_classes * (n_classes - 1) // 2)
+    shape = len(every), n_classes
+    first, second = (
+        sp.csr_array((np.ones(len(every)), (every, k)), shape) for k in pairs_of(n_classes)
+    )
+    return (first.toarray(), second.toarray()) if n_classes <= FEW_CLASSES else (first, second)
 
 
 def pairwise_votes(values, n_classes):
     """Return the number of pairwise votes of each class; zero is a vote for the second of two."""
-    won = np.zeros((len(values), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        first = values[:, column] > 0
-        won[:, i] += first
-        won[:, j] += ~first
-    return won
+    first, second = membership(n_classes)
+    won = (values > 0).astype(np.float64)
+    return won @ first + (1 - won) @ second
 
 
 def scores_of_votes(values, n_classes):
     """Return the votes of each class, plus its confidence squeezed below a third of one."""
-    confidence = np.zeros((len(values), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        confidence[:, i] += values[:, column]
-        confidence[:, j] -= values[:, column]
+    first, second = membership(n_classes)
+    confidence = values @ first - values @ second
     return pairwise_votes(values, n_classes) + confidence / (3 * (np.abs(confidence) + 1))

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from sklearn_sl._kernel_machine import weighted_classes
 from sklearn_sl._kernel_search import kernel_candidates
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor
 from sklearn_sl._sklearn import Progress, fit_context
 from sklearn_sl.base import EstimatorMixin, class_factors
 from sklearn_sl.svm._base import document
-from sklearn_sl.svm._classify import CLASSIFIER_PARAMETERS, ClassificationMixin, pairs_of
-from sklearn_sl.svm._gram import gram_of
+from sklearn_sl.svm._classify import CLASSIFIER_PARAMETERS, ClassificationMixin
 from sklearn_sl.svm._problem import margin_problem
 from sklearn_sl.svm._regress import REGRESSION_PARAMETERS, RegressionMixin
 from sklearn_sl.svm._search import (
@@ -24,7 +22,7 @@ from sklearn_sl.svm._search import (
     Data,
     choose_by_cross_validation,
 )
-from sklearn_sl.svm._solver import go_on, solve
+from sklearn_sl.svm._solver import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -289,18 +287,19 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
         self : SVCCV
             The fitted estimator.
         """
-        X, y, weight, own_weight = weighted_classes(self, X, y, sample_weight)
-        used, codes = self._class_order(y, weight)
+        X, y, weight, own_weight = self._classes(X, y, sample_weight)
+        codes = np.searchsorted(self.classes_, y)
+        samples, seen = self._samples(X, codes, weight, own_weight)
+        used = np.flatnonzero(weight)
+        used = used[np.argsort(codes[used], kind="stable")]
         score_weight = None if own_weight is None else own_weight[used]
-        data = Data(X, y, used, codes, weight[used], score_weight)
-        pairs = pairs_of(codes, len(self.classes_))
+        data = Data(X, y, used, codes[used], weight[used], score_weight)
         with Progress(self, name="fold", total=None) as progress:
             C, kernel = choose_by_cross_validation(
-                self, data, kernel_candidates(self, X, own_weight), progress
+                self, data, kernel_candidates(self, *seen), progress
             )
-            gram = gram_of(kernel, X, used)
-            solutions = self._solve_pairs(gram, codes, C * data.weight, pairs, go_on)
-        self._expand(X, kernel, used, codes, pairs, solutions)
+            solved = self._solve_pairs(samples, kernel, C, go_on)
+        self._expand(X, kernel, C, samples, *solved)
         return self
 
     def _weight_of(self, data, trained):
@@ -581,17 +580,17 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         self : SVRCV
             The fitted estimator.
         """
-        X, y, used, weight, own_weight = self._targets(X, y, sample_weight)
+        X, y, weight, own_weight = self._targets(X, y, sample_weight)
+        samples, seen = self._samples(X, y, weight, own_weight)
+        used = np.flatnonzero(weight)
         score_weight = None if own_weight is None else own_weight[used]
         data = Data(X, y, used, y[used], weight[used], score_weight)
         with Progress(self, name="fold", total=None) as progress:
             C, kernel = choose_by_cross_validation(
-                self, data, kernel_candidates(self, X, own_weight), progress
+                self, data, kernel_candidates(self, *seen), progress
             )
-            problem = self._tube(data.target, C * data.weight)
-            gram = gram_of(kernel, X, used)
-            solution = solve(problem, gram, watch=go_on, **self._solver_options)
-        self._expand(X, kernel, used, solution)
+            solution = self._solve_tube(samples, kernel, C, go_on)
+        self._expand(X, kernel, C, samples, solution)
         return self
 
     def _weight_of(self, data, trained):

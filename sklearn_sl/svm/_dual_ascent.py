@@ -17,7 +17,7 @@ from sklearn_sl.kernels._base import (
     tile_slices,
 )
 from sklearn_sl.svm import _crammer_singer
-from sklearn_sl.svm._solver import POLISHED_TOL, SMALLEST_BLOCK
+from sklearn_sl.svm._solver import SMALLEST_BLOCK
 
 # The most samples of a working set: its Gram matrix stays in a core's cache. The fewest: with
 # less memory than that there is no progress.
@@ -31,6 +31,8 @@ SLICE_VISITS = 2 * 10**7
 # The most free variables of an exact refinement, whose cost is cubic; its most rounds, the steps
 # and the passes of each.
 FACE_SIZE, REFINEMENTS, REFINING_STEPS, REFINING_PASSES = 400, 5, 100, 5
+# With a larger tolerance there is none.
+REFINED_TOL = 1e-3
 # A large C is approached by factors of STAGE, from where C K_ii is about one; the violation at
 # which a stage ends.
 STAGE, ROUGH = 10.0, 0.1
@@ -169,7 +171,7 @@ class DualAscent:
         """Ascend until no violation exceeds ``tol``, then refine if that is cheap."""
         self._approach(tol, progress)
         self.ascend(max(tol, self.rounding()), progress)
-        if tol <= POLISHED_TOL and self.worst <= tol:
+        if tol <= REFINED_TOL and self.worst <= tol:
             self.refine(progress)
 
     def _approach(self, tol, progress):

@@ -65,8 +65,10 @@ class NotSeparableError(ValueError):
         return NotSeparableError(self.distance, weights)
 
 
-def solve_hard_margin(problem, gram, **options):
+def solve_hard_margin(problem, gram, *, among=None, **options):
     """Solve a problem with infinite bounds, or raise if it has no solution.
+
+    The error is about samples ``among`` others: their rows, and the number of all.
 
     A finite bound that no coefficient reaches might as well be infinite. As long as one is
     reached, the norm over the sum of the coefficients of one class is the distance of two points,
@@ -83,10 +85,11 @@ def solve_hard_margin(problem, gram, **options):
             break
         if not solution.converged:
             return solution
-    raise NotSeparableError(distance, solution.b / total)
+    error = NotSeparableError(distance, solution.b / total)
+    raise error if among is None else error.among(*among)
 
 
-def solve_hard_tube(problem, gram, **options):
+def solve_hard_tube(problem, gram, *, among=None, **options):
     """Solve a regression with infinite bounds, or raise if no function stays within the tube."""
     unit = max(np.abs(problem.target).max(initial=0), problem.width, TOUCHING) / kernel_size(gram)
     for solution, inside in growing(problem, gram, unit, **options):

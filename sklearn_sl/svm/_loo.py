@@ -10,7 +10,7 @@ from sklearn_sl._memory import check_memory
 from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import one_blas_thread
-from sklearn_sl.svm._gram import SubGram, gram_of
+from sklearn_sl.svm._gram import SubGram, gram_of, whole_matrix
 from sklearn_sl.svm._left_out import TOL, Resident
 from sklearn_sl.svm._pivoting import DEPENDENT, exchange_matrix
 from sklearn_sl.svm._problem import DualSolution, margin_problem
@@ -187,7 +187,9 @@ def _values_without_each(model, gram, pairs):
 
     The values matter only where they break ties.
     """
-    shared = model._shared_matrix(gram) if len(pairs) > 1 else None
+    shared = None
+    if len(pairs) > 1 and 8 * gram.n**2 <= 0.8e6 * model.cache_size:
+        shared = whole_matrix(gram, np.float64)
     at_all = np.empty((gram.n, len(pairs)))
     for column, (members, problem, b) in enumerate(pairs):
         part = gram if len(pairs) == 1 else SubGram(gram, members, shared)

@@ -255,7 +255,8 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
     def _expand(self, X, kernel, used, codes, ascent):
         """Set the attributes of the fitted functions."""
         tau = ascent.tau
-        support = self._keep_expansion(X, kernel, used, tau, dense=True)
+        support = np.flatnonzero(tau.any(axis=0))
+        self._keep_expansion(X, kernel, used[support], tau[:, support], dense=True)
         self.dual_coef_ = np.ascontiguousarray(self.dual_coef_)
         self._rounding = 8 * ascent.rounding()
         self.n_support_ = np.bincount(codes[support], minlength=len(tau)).astype(np.int32)

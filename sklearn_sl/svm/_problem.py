@@ -126,6 +126,10 @@ class Problem:
         with np.errstate(invalid="ignore"):
             return np.where((self.cost > 0) & np.isfinite(self.cost), self.cost * slack, 0.0)
 
+    def losses_at(self, f):
+        """Return the loss of each sample at the values ``f``."""
+        return self.losses(self.slack(f))
+
     def dual_objective(self, b, v):
         """Return the dual objective, to be maximised."""
         return float(0.5 * b @ (self.target + v) - self.width * np.abs(b).sum())
@@ -140,8 +144,8 @@ class Problem:
 
     def primal_objective(self, b, v, intercept):
         """Return the primal objective, ``||f||**2 / 2`` and the losses."""
-        slack = self.slack(self.values(b, v, intercept))
-        return 0.5 * self.squared_norm(b, v) + float(self.losses(slack).sum())
+        losses = self.losses_at(self.values(b, v, intercept))
+        return 0.5 * self.squared_norm(b, v) + float(losses.sum())
 
 
 def margin_problem(sign, cost, *, squared=False, intercept=True):

@@ -13,17 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_sl._kernel_machine import numeric_data
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context, watched
 from sklearn_sl.base import EstimatorMixin
-from sklearn_sl.svm._base import PARAMETERS, SupportVectorMixin, document
-from sklearn_sl.svm._gram import gram_of
+from sklearn_sl.svm._base import (
+    PARAMETERS,
+    SupportVectorMixin,
+    document,
+    read_only,
+    without_negative,
+)
 from sklearn_sl.svm._hard_margin import solve_hard_tube
 from sklearn_sl.svm._loo import regressor_loo_error
-from sklearn_sl.svm._problem import Solutions, tube_problem
-from sklearn_sl.svm._solver import solve
+from sklearn_sl.svm._many import Batch, solve_many
+from sklearn_sl.svm._problem import tube_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sklearn_sl._typing import ArrayLike, SparseLike
+
+# One problem, about one group of samples.
+ALONE = np.array([[0, -1]])
 
 REGRESSION_PARAMETERS = {
     **PARAMETERS,
@@ -37,19 +45,31 @@ class RegressionMixin(SupportVectorMixin):
     """The machine of a regression and its predictions, for :class:`SVR` and its CV."""
 
     def _targets(self, X, y, sample_weight):
-        """Return samples, targets, the rows of positive weight, and the weights, also as given."""
+        """Return samples, targets, and the weights, also as given."""
+        self._refuse_sparse_kernel(X)
+        sample_weight = without_negative(sample_weight)
         X, y, own_weight = numeric_data(self, X, y, sample_weight, dtype=np.float64)
         weight = np.ones(len(y)) if own_weight is None else own_weight
-        return X, y, np.flatnonzero(weight), weight, own_weight
+        return X, y, weight, own_weight
 
     def _tube(self, y, cost):
         squared = self.loss == "squared_epsilon_insensitive"
         return tube_problem(y, cost, self.epsilon, squared=squared, intercept=self.fit_intercept)
 
-    def _expand(self, X, kernel, used, solution):
+    def _solve_tube(self, samples, kernel, C, watch):
+        """Return the machine, solved."""
+        gram, problem = samples.gram(kernel), self._tube(samples.target, C * samples.cost)
+        solve_hard = solve_hard_tube if np.isinf(C) else None
+        options = self._solver_options | {"watch": watch, "solve_hard": solve_hard}
+        batch = Batch(np.arange(gram.n), np.array([0, gram.n]), ALONE, problem)
+        return solve_many(batch, gram, **options)
+
+    def _expand(self, X, kernel, C, samples, solutions):
         """Set the attributes of the machine."""
-        support = self._keep_solutions(X, kernel, used, solution.b[None], Solutions.of([solution]))
-        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        squared = self.loss == "squared_epsilon_insensitive"
+        rows, _, dual = samples.in_user_order(solutions.b[None], C, squared=squared)
+        self._keep_solutions(X, kernel, rows, dual, solutions)
+        self.n_support_ = np.array([len(rows)], dtype=np.int32)
         for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_violation_"):
             setattr(self, name, float(getattr(self, name)[0]))
         self.margin_, self.n_iter_ = float(self.margin_[0]), int(self.n_iter_[0])
@@ -76,7 +96,7 @@ class RegressionMixin(SupportVectorMixin):
         """The weights of the features."""
         if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
-        return self.dual_coef_ @ self.support_vectors_
+        return read_only(self.dual_coef_ @ self.support_vectors_)
 
 
 @document
@@ -267,15 +287,13 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
         self : SVR
             The fitted estimator.
         """
-        X, y, used, weight, own_weight = self._targets(X, y, sample_weight)
-        kernel = self._kernel_object(X, own_weight)
-        problem = self._tube(y[used], self.C * weight[used])
-        solve_one = solve_hard_tube if np.isinf(self.C) else solve
-        gram = gram_of(kernel, X, used)
+        X, y, weight, own_weight = self._targets(X, y, sample_weight)
+        samples, seen = self._samples(X, y, weight, own_weight)
+        kernel = self._kernel_object(*seen)
         watching = {"name": "slice", "number": "kkt_violation", "verbose": self.verbose}
         with watched(self, **watching) as watch:
-            solution = solve_one(problem, gram, watch=watch, **self._solver_options)
-        self._expand(X, kernel, used, solution)
+            solutions = self._solve_tube(samples, kernel, self.C, watch)
+        self._expand(X, kernel, self.C, samples, solutions)
         return self
 
     def loo_error(

@@ -29,7 +29,6 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.svm._gram import KernelGram, MatrixGram, SubGram
 from sklearn_sl.svm._left_out import loo_values
 from sklearn_sl.svm._many import Batch, solve_in_turn, solve_many
-from sklearn_sl.svm._solver import is_polished
 
 # The least and the largest C of a grid that is given by its size.
 LEAST_C, LARGEST_C = 1e-3, 1e3
@@ -174,7 +173,6 @@ def _results(model, data, candidates, folds, Cs, tasks):
     def work(task, over):
         fold = folds[task.fold]
         options = model._solver_options | {
-            "polish": is_polished(np.count_nonzero(fold.weight), model.tol),
             "watch": lambda violation: over(),
         }
         gram = grams[task.kernel]
@@ -282,7 +280,7 @@ def values_of_many(machines, gram, fold, C, options):
     places = [np.flatnonzero(problem.lower < problem.upper) for problem in problems]
     parts = [problem.of(rows) for problem, rows in zip(problems, places, strict=True)]
     batch = Batch.of(parts, places)
-    solutions = solve_many(batch, gram, gram.K, n_jobs=1, **options)
+    solutions = solve_many(batch, gram, n_jobs=1, **options)
     b = np.zeros((gram.n, len(batch)))
     b[batch.rows, batch.each(np.arange(len(batch)))] = solutions.b
     support = np.flatnonzero(b.any(axis=1))

@@ -12,17 +12,23 @@
 
 #include "_dispatch.h"
 
+/* A gain is larger than another if it is so many times as large. */
+#define SL_MORE (1 + 1e-9)
+
 #if defined(__GNUC__)
 
 #define SL_WIDEN(x) __builtin_convertvector(x, sl_doubles)
 
-/* v -= a Ka + b Kb; return the index of the largest v + up, that value, and the least v + lo. */
+/* v -= a Ka + b Kb; return the index of the largest v + up, that value, and the least v + lo.
+
+   Of values that differ by less than `grain` one is taken whatever the rounding errors are, so that
+   these do not decide between equals; the same with gains below. */
 #define SL_DEFINE_ADVANCE(NAME, TARGET, REAL, REAL8)                                            \
 TARGET static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ka, const REAL *Kb, double a, double b,   \
-                             double *v, const double *up, const double *lo,                     \
+                             double *v, const double *up, const double *lo, double grain,       \
                              double *largest, double *least) {                                  \
-    sl_doubles a8 = SL_SPLAT(a), b8 = SL_SPLAT(b);                                              \
-    sl_doubles top = SL_SPLAT(-INFINITY), bottom = SL_SPLAT(INFINITY);                          \
+    sl_doubles a8 = SL_SPLAT(a), b8 = SL_SPLAT(b), grain8 = SL_SPLAT(grain);                    \
+    sl_doubles top = SL_SPLAT(-INFINITY), peak = top, bottom = SL_SPLAT(INFINITY);              \
     sl_longs where = SL_SPLAT_LONG(0), here = {0, 1, 2, 3, 4, 5, 6, 7};                         \
     for (ptrdiff_t k = 0; k < n; k += SL_LANES) {                                               \
         sl_doubles value = SL_READ(v + k) - a8 * SL_WIDEN(*(const REAL8 *)(Ka + k))             \
@@ -30,19 +36,21 @@ TARGET static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ka, const REAL *Kb, double
         SL_WRITE(v + k) = value;                                                                \
         sl_doubles high = value + SL_READ(up + k);                                              \
         sl_doubles low = value + SL_READ(lo + k);                                               \
-        sl_longs better = high > top;                                                           \
+        sl_longs better = high > top + grain8;                                                  \
         top = SL_WHERE(better, high, top);                                                      \
+        peak = SL_WHERE(high > peak, high, peak);                                               \
         where = SL_WHERE(better, here, where);                                                  \
         bottom = SL_WHERE(low < bottom, low, bottom);                                           \
         here += SL_LANES;                                                                       \
     }                                                                                           \
     ptrdiff_t winner = where[0];                                                                \
-    double best = top[0], worst = bottom[0];                                                    \
+    double best = top[0], most = peak[0], worst = bottom[0];                                    \
     for (int lane = 1; lane < SL_LANES; lane++) {                                               \
-        if (top[lane] > best) { best = top[lane]; winner = where[lane]; }                       \
+        if (top[lane] > best + grain) { best = top[lane]; winner = where[lane]; }               \
+        if (peak[lane] > most) most = peak[lane];                                               \
         if (bottom[lane] < worst) worst = bottom[lane];                                         \
     }                                                                                           \
-    *largest = best;                                                                            \
+    *largest = most;                                                                            \
     *least = worst;                                                                             \
     return winner;                                                                              \
 }
@@ -61,7 +69,7 @@ TARGET static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ki, const double *diagonal
         slope = SL_WHERE(slope > zero, slope, zero);                                            \
         curvature = SL_WHERE(curvature > flat8, curvature, flat8);                              \
         sl_doubles square = slope * slope;                                                      \
-        sl_longs better = square * cost > gain * curvature;                                     \
+        sl_longs better = square * cost > gain * curvature * SL_SPLAT(SL_MORE);                 \
         gain = SL_WHERE(better, square, gain);                                                  \
         cost = SL_WHERE(better, curvature, cost);                                               \
         where = SL_WHERE(better, here, where);                                                  \
@@ -70,7 +78,7 @@ TARGET static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ki, const double *diagonal
     ptrdiff_t winner = where[0];                                                                \
     double best = gain[0], price = cost[0];                                                     \
     for (int lane = 1; lane < SL_LANES; lane++)                                                 \
-        if (gain[lane] * price > best * cost[lane]) {                                           \
+        if (gain[lane] * price > best * cost[lane] * SL_MORE) {                                 \
             best = gain[lane];                                                                  \
             price = cost[lane];                                                                 \
             winner = where[lane];                                                               \
@@ -96,17 +104,18 @@ TARGET static void NAME(ptrdiff_t n, const REAL *const *rows, const double *fact
 
 #define SL_DEFINE_ADVANCE(NAME, TARGET, REAL, REAL8)                                            \
 static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ka, const REAL *Kb, double a, double b,          \
-                      double *v, const double *up, const double *lo, double *largest,           \
-                      double *least) {                                                          \
+                      double *v, const double *up, const double *lo, double grain,              \
+                      double *largest, double *least) {                                         \
     ptrdiff_t winner = 0;                                                                       \
-    double best = -INFINITY, worst = INFINITY;                                                  \
+    double best = -INFINITY, most = -INFINITY, worst = INFINITY;                                \
     for (ptrdiff_t k = 0; k < n; k++) {                                                         \
         double value = v[k] - a * Ka[k] - b * Kb[k];                                            \
         v[k] = value;                                                                           \
-        if (value + up[k] > best) { best = value + up[k]; winner = k; }                         \
+        if (value + up[k] > best + grain) { best = value + up[k]; winner = k; }                 \
+        if (value + up[k] > most) most = value + up[k];                                         \
         if (value + lo[k] < worst) worst = value + lo[k];                                       \
     }                                                                                           \
-    *largest = best;                                                                            \
+    *largest = most;                                                                            \
     *least = worst;                                                                             \
     return winner;                                                                              \
 }
@@ -119,7 +128,7 @@ static ptrdiff_t NAME(ptrdiff_t n, const REAL *Ki, const double *diagonal, doubl
         double slope = m - (v[k] + lo[k]), curvature = own + diagonal[k] - 2.0 * Ki[k];         \
         if (!(slope > 0)) continue;                                                             \
         if (!(curvature > flat)) curvature = flat;                                              \
-        if (slope * slope * cost > gain * curvature) {                                          \
+        if (slope * slope * cost > gain * curvature * SL_MORE) {                                \
             gain = slope * slope;                                                               \
             cost = curvature;                                                                   \
             winner = k;                                                                         \

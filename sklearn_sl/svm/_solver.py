@@ -7,9 +7,8 @@ from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.svm._gram import Block
 from sklearn_sl.svm._problem import DualSolution
 
-# Samples up to which blocks are in float64, and those up to which, with a tolerance that is not
-# larger than this, the solution is polished to rounding errors.
-EXACT, POLISHED, POLISHED_TOL = 2048, 512, 1e-3
+# Samples up to which blocks are in float64.
+EXACT = 2048
 # The violation that polishing aims at, relative to the numbers that it is a difference of.
 POLISH, POLISH_ROUNDS = 1e-15, 30
 # Steps per variable after which Newton steps help along, and from then on between them; how many
@@ -26,7 +25,7 @@ NO_OPTIMUM = (
     "a loss that is not squared and a finite C."
 )
 # Rows of the smallest block, two megabytes whatever the cache size.
-SMALLEST_BLOCK = POLISHED
+SMALLEST_BLOCK = 512
 # Below this violation a block that holds all violators is solved to the end at once.
 NEAR = 0.05
 
@@ -39,7 +38,7 @@ def solve(
     max_iter=-1,
     cache_bytes=2e8,
     shrinking=True,
-    polish=None,
+    polish=False,
     start=None,
     watch=None,
 ):
@@ -59,8 +58,8 @@ def solve(
         The maximum memory for blocks of the Gram matrix.
     shrinking : bool
         Whether to leave out, for a while, the variables that violate nothing.
-    polish : bool, default=None
-        Whether to go on to rounding errors; None does so where :func:`is_polished`.
+    polish : bool, default=False
+        Whether to go on to rounding errors.
     start : DualSolution or ndarray of shape (n,), default=None
         Where to start: feasible coefficients, with their gradient if it is known.
     watch : callable, default=None
@@ -80,15 +79,6 @@ def solve(
     with one_blas_thread():
         search.approach()
         return search.finish()
-
-
-def is_polished(n, tol):
-    """Return whether a problem of ``n`` samples is solved to rounding errors, which costs little.
-
-    From the default tolerance on, Newton's method has few steps left to take. A larger tolerance
-    asks for less than that.
-    """
-    return n <= POLISHED and tol <= POLISHED_TOL
 
 
 def polished_violation(problem, gram, b):
@@ -118,7 +108,7 @@ class Search:
         max_iter=-1,
         cache_bytes=2e8,
         shrinking=True,
-        polish=None,
+        polish=False,
         start=None,
         watch=None,
         block=None,
@@ -129,7 +119,7 @@ class Search:
         self._asked = watch or go_on
         self.ridge = problem.ridge
         self.used = np.flatnonzero(problem.lower < problem.upper)
-        self.polished = is_polished(len(self.used), tol) if polish is None else polish
+        self.polished = polish
         self.n_iter, self.patience = 0, PATIENCE * len(self.used)
         moderate = 1e-15 < np.abs(gram.diagonal).max(initial=0) < 1e15
         self._plan(np.float32 if len(self.used) > EXACT and moderate else np.float64)

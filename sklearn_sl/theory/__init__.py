@@ -1,4 +1,4 @@
-"""Theorems as functions: what they promise, as a number to compare with what happened."""
+"""Theorems of learning theory as functions: bounds as numbers, to be compared with results."""
 
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, german_tank_estimate, ucb1_bound
 from sklearn_sl.theory._bias_variance import BiasVariance, bias_variance

@@ -1,4 +1,4 @@
-"""What bandit learners promise: regrets by the number of rounds and arms."""
+"""Regret bounds of bandit algorithms, by the number of rounds and arms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def exp3_bound(
     n_rounds: ArrayLike, n_arms: ArrayLike, eta: ArrayLike | None = None, anytime: bool = False
 ) -> float | np.ndarray:
-    """Return the largest expected regret of Exp3.
+    """Return an upper bound on the expected regret of Exp3.
 
     For every sequence of losses in [0, 1] that was fixed before the first of ``m`` rounds, and
     every rate ``eta``, the expected loss of Exp3 with ``n`` arms exceeds that of the best arm by at
@@ -162,7 +162,7 @@ def exp3ix_bound(
 
 
 def ucb1_bound(n_rounds: int, gaps: ArrayLike | None = None, n_arms: int | None = None) -> float:
-    """Return the largest expected regret of UCB1.
+    """Return an upper bound on the expected regret of UCB1.
 
     The losses of each arm are independent draws from a distribution on [0, 1] of its own. Let
     ``Delta_i`` be the mean loss of arm ``i`` minus the least one. After ``m`` rounds arm ``i`` was
@@ -223,7 +223,7 @@ def ucb1_bound(n_rounds: int, gaps: ArrayLike | None = None, n_arms: int | None 
 
 
 def german_tank_estimate(serial: ArrayLike) -> float | np.ndarray:
-    """Return an unbiased estimate of how many tanks there are, from one serial number.
+    """Return the unbiased estimate of the size of a population from one serial number.
 
     Tanks are numbered 1 to ``n``, and one of them is seen, each with the same chance. Its number
     ``X`` has the mean ``(n + 1) / 2``, so that ``2 X - 1`` has the mean ``n``; the most likely

@@ -1,4 +1,4 @@
-"""What boosting promises: the training error by rounds, and the test error by margins."""
+"""Bounds for boosting: of the training error by rounds, and of the test error by margins."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AdaBoostBound(NamedTuple):
 
 
 def adaboost_bound(errors: ArrayLike, alphas: ArrayLike | None = None) -> Any:
-    """Return the bound on the training error of AdaBoost after each round.
+    """Return an upper bound on the training error of AdaBoost after each round.
 
     Let ``f = sum_t alpha_t h_t`` with ``h_t(x)`` in {-1, 1}, let ``eps_t`` be the error of ``h_t``
     under the weights of round ``t``, and ``gamma_t = 1/2 - eps_t``. The weights are multiplied by
@@ -136,7 +136,7 @@ def margin_bound(
     constant: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    """Return the two terms of the margin theory of voting, added up.
+    """Return the margin bound on the generalisation error of a vote: the sum of its two terms.
 
     The margin of a sample is ``y_i f(x_i) / sum_t |alpha_t|``, between -1 and 1. With high
     probability over the ``m`` training samples, for every ``theta > 0`` at once, the test error of

@@ -1,4 +1,4 @@
-"""What prediction with expert advice promises: mistakes and regrets against the best experts."""
+"""Mistake and regret bounds of prediction with expert advice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def weighted_majority_bound(
     beta: ArrayLike = 1 / np.e,
     randomized: bool = False,
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the weighted majority of experts.
+    """Return an upper bound on the number of mistakes of the weighted majority of experts.
 
     Weights begin at one, and those of experts that are wrong are multiplied by ``beta``. The answer
     is the class with the largest weight. On a mistake the wrong experts have at least half of all
@@ -101,7 +101,7 @@ def weighted_average_bound(
     eta: float | None = None,
     prior: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    """Return the largest regret of the weighted average of experts.
+    """Return an upper bound on the regret of the weighted average of experts.
 
     Weights begin with ``w_1``, which sum to one, and are multiplied by ``exp(-eta L)`` where ``L``
     is the loss of the expert in the trial. Outcomes and advice are between zero and one. If
@@ -196,7 +196,7 @@ def hedge_bound(
     scale: ArrayLike = 1.0,
     squares: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    """Return the largest regret of Hedge.
+    """Return an upper bound on the regret of Hedge.
 
     Hedge spreads its stakes over ``n`` experts by weights ``v``, and suffers ``v.l`` for losses
     ``l`` between zero and ``B``. The weights are proportional to ``exp(-eta L_i)``, where ``L_i``
@@ -205,7 +205,7 @@ def hedge_bound(
         regret <= ln(n) / eta + (eta / 2) sum_t v_t.l_t^2 <= ln(n) / eta + eta B^2 m / 2
 
     which for ``eta = sqrt(2 ln(n) / m) / B`` is ``B sqrt(2 m ln(n))``. Without knowing ``m``, Hedge
-    begins anew after 1, 2, 4, 8, ... trials, with the learning rate of so many: the doubling
+    begins anew after 1, 2, 4, 8, ... trials, with the learning rate for that number: the doubling
     trick.
 
     Parameters
@@ -267,7 +267,7 @@ def hedge_bound(
 
 
 def horizon_rate(n_trials, n_experts):
-    """Return the learning rate of Hedge for so many trials; one where it does not matter."""
+    """Return the learning rate of Hedge for a number of trials; one where it does not matter."""
     rate = np.sqrt(2 * np.log(n_experts) / np.maximum(n_trials, 1))
     return np.where(rate > 0, rate, 1.0)
 
@@ -288,7 +288,7 @@ def adahedge_bound(
     best_loss: ArrayLike | None = None,
     scale: ArrayLike = 1.0,
 ) -> float | np.ndarray:
-    """Return the largest regret of AdaHedge.
+    """Return an upper bound on the regret of AdaHedge.
 
     AdaHedge is Hedge whose learning rate is ``ln(n)`` divided by the sum ``Delta`` of all
     differences, so far, between its loss ``v.l`` and the loss of the mixture,
@@ -352,7 +352,7 @@ def fixed_share_bound(
     c: ArrayLike = 1.0,
     simple: bool = False,
 ) -> float | np.ndarray:
-    """Return the largest regret of fixed share against sequences of experts that shift.
+    """Return an upper bound on the regret of fixed share against sequences of experts that shift.
 
     Fixed share multiplies weights by ``exp(-L / c)``; then each expert keeps ``1 - alpha`` of its
     weight, and the rest goes to all others. These weights are those of a mixture of all ``n^T``
@@ -442,7 +442,7 @@ def variable_share_bound(
     alpha: ArrayLike,
     c: ArrayLike = 1.0,
 ) -> float | np.ndarray:
-    """Return the largest loss of variable share, by the loss of a sequence of experts that shifts.
+    """Return an upper bound on the loss of variable share, by that of a shifting sequence.
 
     Variable share is fixed share in which an expert with the loss ``L`` keeps ``(1 - alpha)^L`` of
     its weight: who loses nothing shares nothing. For losses between zero and one, with ``c`` as in

@@ -1,4 +1,4 @@
-"""What learners of finite classes promise, and how large some classes are."""
+"""Mistake bounds for finite hypothesis classes, and the sizes of some classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def halving_bound(n_hypotheses: ArrayLike, n_restarts: ArrayLike = 0) -> float | np.ndarray:
-    """Return the largest number of mistakes of the halving algorithm.
+    """Return an upper bound on the number of mistakes of the halving algorithm.
 
     On each mistake at least half of the hypotheses that voted are wrong, also with more than two
     classes: those that said the true class are no more than those that said the winning one. So
@@ -68,7 +68,7 @@ def halving_bound(n_hypotheses: ArrayLike, n_restarts: ArrayLike = 0) -> float |
 def consistent_bound(
     n_hypotheses: ArrayLike, n_restarts: ArrayLike = 0, random_order: bool = False
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the consistent learner.
+    """Return an upper bound on the number of mistakes of the consistent learner.
 
     It answers as the first hypothesis that has made no mistake. Each mistake removes that one, so
     that ``M <= |H| - 1`` if one hypothesis is always right, and ``M <= (r + 1) |H| - 1`` if the
@@ -130,7 +130,7 @@ def _harmonic(name, n):
 
 
 def grid_threshold_bound(n_steps: ArrayLike, n_restarts: ArrayLike = 0) -> float | np.ndarray:
-    """Return the largest number of mistakes of halving on the thresholds of a grid.
+    """Return an upper bound on the number of mistakes of halving on the thresholds of a grid.
 
     On the ``n + 1`` points ``0, 1/n, ..., 1`` there are ``n + 2`` different thresholds: below all
     points, between two neighbours, and above all points. So ``M <= log2(n + 2)``, and
@@ -167,7 +167,7 @@ def grid_threshold_bound(n_steps: ArrayLike, n_restarts: ArrayLike = 0) -> float
 
 
 def greedy_set_cover_bound(n_elements: ArrayLike) -> float | np.ndarray:
-    """Return how many times larger than necessary a greedy set cover can be.
+    """Return an upper bound on the approximation ratio of the greedy set cover.
 
     The greedy algorithm takes the set with the most elements that are not covered yet, time after
     time. If no set has more than ``m`` elements, it takes at most ``1 + 1/2 + ... + 1/m`` times
@@ -250,7 +250,7 @@ def disjunction_majority_bound(
     best_mistakes: ArrayLike = 0,
     beta: ArrayLike = 1 / np.e,
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of weighted majority over disjunctions.
+    """Return an upper bound on the number of mistakes of weighted majority over disjunctions.
 
     The experts are the ``binomial(n, k) <= (n e / k)^k`` monotone disjunctions of ``k`` out of
     ``n`` variables, and the weight of an expert is multiplied by ``beta`` when it is wrong. If
@@ -304,7 +304,7 @@ def disjunction_majority_bound(
 
 
 def conjunction_bound(n_variables: ArrayLike) -> float | np.ndarray:
-    """Return the largest number of mistakes of learning a conjunction by elimination.
+    """Return an upper bound on the number of mistakes of learning a conjunction by elimination.
 
     The learner begins with all ``2 n`` literals, which are never true together, and removes those
     that are false on a positive sample that it got wrong. The first such sample removes one of

@@ -1,4 +1,4 @@
-"""How many labels of a graph are predicted wrongly, and what cliques do to resistances."""
+"""Mistake bounds for predicting the labels of a graph, and resistances within cliques."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def graph_cover_bound(
     n_sets: ArrayLike, resistance: ArrayLike, seminorm: ArrayLike, p: ArrayLike = 2.0
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of minimum p-seminorm interpolation on a graph.
+    """Return an upper bound on the mistakes of minimum p-seminorm interpolation on a graph.
 
     The learner is asked for labels -1 and 1 of vertices, one by one, and predicts by the function
     that agrees with all labels so far and has the least ``P(u) = sum of w_ij |u_i - u_j|^p over
@@ -206,7 +206,7 @@ def wide_diameter_bound(
 
 
 def clique_chain_bound(n_cliques: ArrayLike, size: ArrayLike, cut: ArrayLike) -> float | np.ndarray:
-    """Return the largest number of mistakes on cliques, each of which has one label.
+    """Return an upper bound on the number of mistakes on cliques, each of which has one label.
 
     Of ``c`` cliques of ``m`` vertices each, between which ``l`` edges join vertices of different
     labels. Two vertices of a clique are joined by ``m - 1`` paths of at most two edges, so that

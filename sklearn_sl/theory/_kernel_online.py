@@ -1,4 +1,4 @@
-"""What kernel online learners promise: mistakes on formulas, regrets of random predictions."""
+"""Bounds for online learning with kernels: mistakes on DNF formulas, and regrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dnf_perceptron_bound(n_terms: ArrayLike, n_variables: ArrayLike) -> float | np.ndarray:
-    """Return the most mistakes of the perceptron with the ANOVA kernel on a DNF formula.
+    """Return an upper bound on the mistakes of the ANOVA-kernel perceptron on a DNF formula.
 
     The features of ``K(x, t) = prod_i (1 + x_i t_i)`` are all ``2^n`` monomials of the ``n``
     variables, with values 0 and 1. A disjunction of ``k`` monotone terms is the sign of
@@ -59,7 +59,7 @@ def dnf_perceptron_bound(n_terms: ArrayLike, n_variables: ArrayLike) -> float | 
 def kernel_ogd_bound(
     norm: ArrayLike, radius: ArrayLike, n_trials: ArrayLike, eta: ArrayLike | None = None
 ) -> float | np.ndarray:
-    """Return the bound on the regret of online gradient descent with random predictions.
+    """Return an upper bound on the regret of online gradient descent with random predictions.
 
     The learner steps down the hinge loss in the space of a kernel with ``K(x, x) <= X^2``, and
     predicts 1 with the probability ``(1 + f(x)) / 2``, cut to [0, 1]. Then the probability of a

@@ -1,4 +1,4 @@
-"""What matrix exponentiated gradients promise, and how complex a matrix is for them."""
+"""Mistake bounds of matrix exponentiated gradients, and the complexity of a matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def matrix_completion_bound(
     n_trials: ArrayLike, dimension: ArrayLike, margin: ArrayLike, size: ArrayLike
 ) -> float | np.ndarray:
-    """Return the regret of online matrix completion with side information.
+    """Return an upper bound on the regret of online matrix completion with side information.
 
     The learner predicts entries of an ``m`` by ``n`` sign matrix, one in each trial, at random with
     the margin ``gamma``. With the step ``sqrt(D log(m + n) / (2 T))`` its expected number of
@@ -77,7 +77,7 @@ def matrix_completion_loss_bound(
     size: ArrayLike,
     eta: ArrayLike,
 ) -> float | np.ndarray:
-    """Return the largest expected number of mistakes of online matrix completion with any step.
+    """Return an upper bound on the expected mistakes of online matrix completion with any step.
 
     With the relative entropy of a matrix ``U`` to the weights as a potential, which is at most
     ``D log(m + n)`` at first, the expected number of mistakes is at most ::
@@ -141,7 +141,7 @@ def matrix_completion_loss_bound(
 def matrix_completion_mistakes(
     dimension: ArrayLike, margin: ArrayLike, size: ArrayLike, eta: ArrayLike | None = None
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of conservative online matrix completion.
+    """Return an upper bound on the number of mistakes of conservative online matrix completion.
 
     The learner changes its weights in the trials in which it is wrong. A matrix agrees with all
     labels, and has a factorisation into unit vectors whose products are at least ``gamma`` in
@@ -170,7 +170,7 @@ def matrix_completion_mistakes(
     Returns
     -------
     bound : float or ndarray
-        No more mistakes than this; infinite if the step is so long that nothing is promised.
+        No more mistakes than this; infinite if the step is so long that the theorem does not apply.
 
     See Also
     --------
@@ -488,9 +488,9 @@ def _height(n_leaves):
 def multitask_kernel_complexity(
     squared_norms: ArrayLike, n_trials: int, n_switches: int = 0, n_tasks: int = 1
 ) -> float:
-    """Return how complex a switching sequence of hypotheses of a kernel is.
+    """Return the complexity of a switching sequence of hypotheses of a kernel.
 
-    In each of ``s`` tasks the hypothesis changes now and then, ``k`` times in all, among ``m``
+    In each of ``s`` tasks the hypothesis changes, ``k`` times in all, among ``m``
     hypotheses ``h`` with values -1 and 1 that the tasks share. With the largest kernel value
     ``X^2`` the complexity is ::
 
@@ -538,7 +538,7 @@ def multitask_kernel_complexity(
 
 
 def multitask_kernel_bound(n_trials: ArrayLike, complexity: ArrayLike) -> float | np.ndarray:
-    """Return the regret of online learning of switching tasks with a kernel.
+    """Return an upper bound on the regret of online learning of switching tasks with a kernel.
 
     The expected number of mistakes in ``T`` trials exceeds that of a switching sequence of
     hypotheses by at most ``4 sqrt(2 C T log(2 T))``, if its complexity is at most ``C``.

@@ -1,4 +1,4 @@
-"""What online gradient descent and passive-aggressive learners promise: regrets and losses."""
+"""Regret and loss bounds of online gradient descent and of passive-aggressive learners."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_sl.theory._domain import positive, real, whole
+from sklearn_sl.theory._domain import positive, real, vector, whole
 from sklearn_sl.theory._perceptron import least_bound
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ogd_bound(norm: ArrayLike, eta: ArrayLike, squared_gradients: ArrayLike) -> float | np.ndarray:
-    """Return the bound on the regret of online gradient descent with a fixed rate.
+    """Return an upper bound on the regret of online gradient descent with a fixed rate.
 
     The learner begins with zero weights, and steps from ``w_t`` to ``w_t - eta g_t``, where ``g_t``
     is a subgradient of the convex loss of trial ``t``; it may then project to a convex set. For
@@ -64,7 +64,7 @@ def ogd_bound(norm: ArrayLike, eta: ArrayLike, squared_gradients: ArrayLike) -> 
 def ogd_horizon_bound(
     norm: ArrayLike, gradient_norm: ArrayLike, n_trials: ArrayLike
 ) -> float | np.ndarray:
-    """Return the bound on the regret of online gradient descent that knows the number of trials.
+    """Return an upper bound on the regret of online gradient descent for a known horizon.
 
     With ``||u|| <= U``, gradients of norms up to ``G`` and ``m`` trials, :func:`ogd_bound` is least
     for ``eta = U / (G sqrt(m))``, where it is ``U G sqrt(m)``. For the hinge loss ``G`` is the
@@ -109,7 +109,7 @@ def ogd_horizon_bound(
 def ogd_anytime_bound(
     radius: ArrayLike, squared_gradients: ArrayLike, distance: ArrayLike | None = None
 ) -> float | np.ndarray:
-    """Return the bound on the regret of online gradient descent with a falling rate.
+    """Return an upper bound on the regret of online gradient descent with a falling rate.
 
     The rate of trial ``t`` is ``sqrt(2) U / sqrt(S_t)``, with the sum ``S_t`` of the squared norms
     of the gradients so far, that of trial ``t`` included. If no weights are farther than ``D`` from
@@ -160,7 +160,7 @@ def ogd_anytime_bound(
 def passive_aggressive_bound(
     radius: ArrayLike, norm: ArrayLike, hinge_loss: ArrayLike = 0.0, C: ArrayLike = 1.0
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the passive-aggressive learner with linear slack.
+    """Return an upper bound on the mistakes of the passive-aggressive learner with linear slack.
 
     The learner (PA-I) steps along ``y_t x_t`` by ``min(C, loss_t / ||x_t||^2)``, where ``loss_t``
     is its hinge loss. For every ``u``, with the hinge loss ``D`` on all trials::
@@ -207,7 +207,12 @@ def passive_aggressive_bound(
 
 def linear_slack(radius, norm, loss, C):
     """Return the bound of the learner with linear slack."""
-    return np.maximum(radius**2, 1 / C) * (norm**2 + 2 * C * loss)
+    return largest_cost(radius, C) * (norm**2 + 2 * C * loss)
+
+
+def largest_cost(radius, C):
+    """Return what a mistake costs at most with linear slack."""
+    return np.maximum(radius**2, 1 / C)
 
 
 def passive_aggressive_loss_bound(
@@ -217,7 +222,7 @@ def passive_aggressive_loss_bound(
     C: float = np.inf,
     least_norm: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    """Return the bound on the squared losses of the other passive-aggressive learners.
+    """Return an upper bound on the squared losses of the other passive-aggressive learners.
 
     With the hinge losses, or the insensitive losses of a regression, ``loss_t`` of the learner and
     ``D2``, the sum of the squared losses of any ``u``:
@@ -358,11 +363,14 @@ def best_passive_aggressive_bound(
     else:
         C = positive("C", C)
 
+    cost = largest_cost(radius, C)
+
     def bound(norm, lacks):
         if C == np.inf:
             return no_slack(radius, norm, repeats * (lacks**2).sum(), ratio)
         if squared:
             return squared_slack(radius, norm, repeats * (lacks**2).sum(), C)
-        return linear_slack(radius, norm, repeats * lacks.sum(), C)
+        return cost * (norm**2 + 2 * C * (repeats * lacks.sum()))
 
+    margins, norm = vector("margins", margins), real("norm", norm, low=0)
     return least_bound(bound, margins, norm, repeats)

@@ -1,11 +1,11 @@
-"""What linear online learners promise: mistakes by margins and hinge losses."""
+"""Mistake bounds of linear online learners, by margins and hinge losses."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from sklearn_sl.theory._domain import real, vector
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def perceptron_bound(
     radius: ArrayLike, norm: ArrayLike, hinge_loss: ArrayLike = 0.0
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the perceptron.
+    """Return an upper bound on the number of mistakes of the perceptron.
 
     On each mistake the perceptron adds ``y_t x_t`` to its weights, with ``||x_t|| <= R`` on the
     mistakes. For every vector ``u``, with the hinge loss ``D = sum_t max(0, 1 - y_t u.x_t)`` on
@@ -122,12 +122,12 @@ def best_perceptron_bound(
     >>> round(bound, 2), round(factor, 2)
     (15.34, 1.74)
     """
-    radius = real("radius", radius, low=0)
+    radius, norm = real("radius", radius, low=0), real("norm", norm, low=0)
 
     def bound(norm, lacks):
         return most_mistakes(radius * norm, repeats * lacks.sum())
 
-    return least_bound(bound, margins, norm, repeats)
+    return least_bound(bound, vector("margins", margins), norm, repeats)
 
 
 def least_bound(bound, margins, norm, repeats):
@@ -138,20 +138,77 @@ def least_bound(bound, margins, norm, repeats):
     looked at, too; a multiple of zero goes with the number of trials. A bound that exceeds the
     range of numbers is none.
     """
-    margins, norm = vector("margins", margins), real("norm", norm, low=0)
+    lacks = np.empty_like(margins)
 
     def at(log_factor):
         factor = np.exp(log_factor)
-        value = float(bound(factor * norm, np.maximum(0, 1 - factor * margins)))
+        np.subtract(1, np.multiply(factor, margins, out=lacks), out=lacks)
+        value = float(bound(factor * norm, np.maximum(0, lacks, out=lacks)))
         return value if value < np.inf else np.inf
 
     least, useful = margins.min(), margins[margins > 0]
     starts = [-np.log(least)] if least > 0 else []
     with np.errstate(over="ignore", invalid="ignore"):
         if useful.size and norm > 0:
-            low, high = -np.log(useful.max()) - 1, -np.log(np.quantile(useful, 0.01)) + 1
+            low, high = -np.log(useful.max()) - 1, -np.log(lower_percentile(useful)) + 1
             # The bound is flat where it is least: that place need not be known better than this.
-            how = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-3}}
-            starts.append(minimize_scalar(at, **how).x)
+            starts.append(minimum_between(at, low, high, 1e-3))
         found = [(at(start), float(np.exp(start))) for start in starts]
     return min([(float(len(margins) * repeats), 0.0), *found])
+
+
+def lower_percentile(values):
+    """Return what ``np.quantile(values, 0.01)`` returns, in a tenth of its time."""
+    place = 0.01 * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    low, high = np.partition(values, (below, above))[[below, above]]
+    rest = place - below
+    return low + (high - low) * rest if rest < 0.5 else high - (high - low) * (1 - rest)
+
+
+def minimum_between(function, low, high, tolerance):
+    """Return where a function has its minimum between two places, within a tolerance.
+
+    Brent's method of parabolas and golden sections, as in ``scipy.optimize.fminbound``, whose
+    options take longer than these few steps.
+    """
+    golden, least_step = 0.5 * (3.0 - math.sqrt(5.0)), math.sqrt(2.2e-16)
+    low, high = float(low), float(high)
+    best = second = third = low + golden * (high - low)
+    at_best = at_second = at_third = function(best)
+    step = before = 0.0
+    for _ in range(500):
+        middle = 0.5 * (low + high)
+        close = least_step * abs(best) + tolerance / 3.0
+        if abs(best - middle) <= 2.0 * close - 0.5 * (high - low):
+            break
+        sections = True
+        if abs(before) > close:
+            r = (best - second) * (at_best - at_third)
+            q = (best - third) * (at_best - at_second)
+            p = (best - third) * q - (best - second) * r
+            q = 2.0 * (q - r)
+            p, q = (-p if q > 0.0 else p), abs(q)
+            r, before = before, step
+            if abs(p) < abs(0.5 * q * r) and q * (low - best) < p < q * (high - best):
+                sections, step = False, (p + 0.0) / q
+                place = best + step
+                if place - low < 2.0 * close or high - place < 2.0 * close:
+                    step = close if middle >= best else -close
+        if sections:
+            before = low - best if best >= middle else high - best
+            step = golden * before
+        place = best + (1.0 if step >= 0 else -1.0) * max(abs(step), close)
+        value = function(place)
+        if value <= at_best:
+            low, high = (best, high) if place >= best else (low, best)
+            third, at_third, second, at_second = second, at_second, best, at_best
+            best, at_best = place, value
+            continue
+        low, high = (place, high) if place < best else (low, place)
+        if value <= at_second or second == best:
+            third, at_third, second, at_second = second, at_second, place, value
+        elif value <= at_third or third in (best, second):
+            third, at_third = place, value
+    return best

@@ -1,4 +1,4 @@
-"""What learners promise that track experts who return: regrets by switches and modes."""
+"""Regret bounds for switching experts, by the numbers of switches and of distinct experts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def switching_class_size(
 
     See Also
     --------
-    multitask_bound : What an efficient learner promises.
+    multitask_bound : The regret bound of an efficient learner.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def past_posteriors_bound(
     decay: float = 1.0,
     c: float = 1.0,
 ) -> float:
-    """Return the largest regret of mixing past posteriors, against sequences that return.
+    """Return an upper bound on the regret of mixing past posteriors, against sequences that return.
 
     The weights of a trial are ``1 - alpha`` times those after the last trial, and ``alpha`` times a
     mixture of all those before. If the loss and ``c`` are those of
@@ -300,7 +300,7 @@ def multitask_bound(
     theta: ArrayLike | None = None,
     phi: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    """Return the largest expected regret of Markov circadian specialists.
+    """Return an upper bound on the expected regret of Markov circadian specialists.
 
     The learner draws its expert in each of ``T`` trials. The expected number of its mistakes
     exceeds that of any sequence of experts with ``m`` modes and ``k`` switches in ``s`` tasks by at
@@ -378,5 +378,5 @@ def _sizes(n_trials, n_tasks, n_modes, n_switches):
 
 
 def _cost(times, probability):
-    """Return what something costs that happens so often with such a probability."""
+    """Return the cost of events that happen a number of times with a probability."""
     return -xlogy(times, probability)

@@ -1,4 +1,4 @@
-"""What multiplicative learners and the ellipsoid promise: mistakes and regrets."""
+"""Mistake and regret bounds of multiplicative updates and of the ellipsoid method."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WinnowBound(NamedTuple):
 def winnow_bound(
     k: ArrayLike, n: ArrayLike, alpha: float = 2.0, threshold: ArrayLike | None = None
 ) -> Any:
-    """Return the largest numbers of mistakes of Winnow on a disjunction.
+    """Return upper bounds on the numbers of mistakes of Winnow on a disjunction.
 
     Winnow begins with ``n`` weights of one, says yes if ``w.x >= theta``, and on a mistake
     multiplies the weights of the active attributes (``x_i = 1``) by ``alpha``, a promotion, or
@@ -114,7 +114,7 @@ def balanced_winnow_bound(
     alpha: ArrayLike = 2.0,
     hinge_loss: ArrayLike = 0.0,
 ) -> float | np.ndarray:
-    """Return the largest number of mistakes of the balanced Winnow.
+    """Return an upper bound on the number of mistakes of the balanced Winnow.
 
     With ``z`` the sum of ``y_t x_t`` over the mistakes so far, the weights are ``w+_i = alpha^z_i``
     and ``w-_i = alpha^-z_i``, ``n`` in all, and the answer is the sign of ``(w+ - w-).x``. Let
@@ -201,7 +201,7 @@ def log_cosh(a):
 
 
 def disjunction_perceptron_bound(k: ArrayLike, n: ArrayLike) -> float | np.ndarray:
-    """Return the largest number of mistakes of the perceptron on a disjunction.
+    """Return an upper bound on the number of mistakes of the perceptron on a disjunction.
 
     With an intercept, ``||(x, 1)||^2 <= n + 1``, and the weights 2 on the ``k`` attributes, 0 on
     the others, with the intercept -1, have the margin 1 and the squared norm ``4 k + 1``:
@@ -237,7 +237,7 @@ def disjunction_perceptron_bound(k: ArrayLike, n: ArrayLike) -> float | np.ndarr
 def exponentiated_gradient_bound(
     n: ArrayLike, radius: ArrayLike, eta: ArrayLike, squared_gradients: ArrayLike
 ) -> float | np.ndarray:
-    """Return the largest regret of the exponentiated gradient with a constant learning rate.
+    """Return an upper bound on the regret of exponentiated gradients with a constant rate.
 
     The weights ``w_t`` are ``U p_t`` with ``p_{t,i}`` proportional to
     ``exp(-eta sum_{s<t} g_{s,i})``, where ``g_s = l'(w_s.x_s) x_s`` is the gradient of a convex
@@ -301,7 +301,7 @@ def exponentiated_gradient_bound(
 
 
 def ellipsoid_bound(d: ArrayLike, n: ArrayLike) -> float | np.ndarray:
-    """Return the largest number of mistakes of the ellipsoid on a grid.
+    """Return an upper bound on the number of mistakes of the ellipsoid on a grid.
 
     Let the weights ``w`` that are sought and all samples have entries in
     ``{-1, -1 + 1/n, ..., 1}``, with ``||x|| <= 1`` and ``||w|| <= 1 - 1/n^2``. Then
@@ -376,7 +376,7 @@ class VolumeRatio(NamedTuple):
 
 
 def ellipsoid_volume_ratio(d: ArrayLike) -> Any:
-    """Return by what the volume of the ellipsoid shrinks in a mistake.
+    """Return the factor by which a mistake shrinks the volume of the ellipsoid.
 
     The least ellipsoid around one half of an ellipsoid has an axis that is shorter by the factor
     ``d / (d + 1)``, and ``d - 1`` axes that are longer by ``d / sqrt(d^2 - 1)``. Its volume is the

@@ -9,9 +9,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import Bunch, metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._sklearn import Interval, RealNotInt, StrOptions, make_sklearn_tree
+from sklearn_sl._validation import validate_data
+from sklearn_sl.tree._entries import as_numbers
 from sklearn_sl.tree._paragraphs import inserted
 from sklearn_sl.tree._path import pruning_path
 from sklearn_sl.tree._training_set import categories_of, read_samples
@@ -51,6 +53,7 @@ class TreeMixin:
         "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", None],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "surrogates": [Interval(Integral, 0, None, closed="left")],
         "competitors": [Interval(Integral, 0, None, closed="left")],
@@ -152,7 +155,7 @@ class TreeMixin:
         if check_input:
             return read_samples(self, X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)  # counts the features
-        return np.ascontiguousarray(X, dtype=np.float64)
+        return as_numbers(X)
 
     def predict(self, X: MatrixLike, check_input: bool = True) -> Any:
         """Predict the targets of samples.
@@ -249,7 +252,7 @@ class TreeMixin:
 
         Parameters
         ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Training samples.
 
         {targets_y}

@@ -14,13 +14,17 @@ wins that was looked at, and in it the lowest threshold.
 """
 
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
 
 from sklearn_sl.tree._cells cimport Node, Split, mix
+from sklearn_sl.tree._columns cimport Columns
+from sklearn_sl.tree._impurity cimport Impurity
 from sklearn_sl.tree._sides cimport Division
+from sklearn_sl.tree._splits cimport SplitSearch
 
 from sklearn_sl.tree._cells import node_dtype, rival_dtype, split_dtype
 
@@ -30,6 +34,8 @@ cdef enum:
     GO_ON = 1
     TOO_LARGE = 2
 
+# Values of nodes that there is room for from the beginning: some megabytes.
+cdef Py_ssize_t ROOM = 500_000
 # What a node costs beside its cells, in cells.
 cdef double NODE_COST = 100
 
@@ -44,7 +50,10 @@ cdef class Worker:
     the node.
     """
 
-    # what looks for splits and divides the rows of nodes
+    # what measures nodes, lists their columns, looks for splits, and divides rows
+    cdef Impurity impurity
+    cdef Columns columns
+    cdef SplitSearch search
     cdef Division division
     # the rules
     cdef bint best_first
@@ -63,15 +72,20 @@ cdef class Worker:
     cdef Node[::1] ripe_node
 
     def __init__(self, field, rules, number):
-        self.division = Division(field, rules)
+        self.impurity, self.columns = Impurity(field, rules), Columns(field, rules)
+        self.search = SplitSearch(field, rules, self.columns, self.impurity.medians)
+        self.division = Division(field, rules, self.columns, self.search)
         self.number = number
         self.best_first, self.leaves_left = rules.best_first, rules.max_leaf_nodes
         self.max_depth, self.min_split = rules.max_depth, rules.min_samples_split
         self.min_weight_split = rules.min_weight_split
         self.min_decrease, self.root_weight = rules.min_impurity_decrease, field.total_weight
-        self._nodes = np.zeros(0, dtype=node_dtype)
-        self._values = np.zeros((0, self.division.n_channels))
-        self._splits = np.zeros(0, dtype=split_dtype)
+        # As many nodes as there can be, unless that is much: zeros take no memory until they are
+        # written.
+        room = min(2 * len(field.rows), max(64, ROOM // self.impurity.n_channels))
+        self._nodes = np.zeros(room, dtype=node_dtype)
+        self._values = np.zeros((room, self.impurity.n_channels))
+        self._splits = np.zeros(room // 2, dtype=split_dtype)
         self._competitors = np.zeros(0, dtype=rival_dtype)
         self._surrogates = np.zeros(0, dtype=rival_dtype)
         self._subsets = np.zeros(0, dtype=np.int32)
@@ -81,12 +95,12 @@ cdef class Worker:
 
     cdef _make_room(self):
         """Double whatever may be full before the next node is done."""
-        cdef Py_ssize_t most = max(self.division.group_mass.shape[0], 1)
-        cdef Py_ssize_t rivals = max(self.division.n_competitors, self.division.n_surrogates)
+        cdef Py_ssize_t most = max(self.search.group_mass.shape[0], 1)
+        cdef Py_ssize_t rivals = max(self.search.n_competitors, self.division.n_surrogates)
         self._nodes = _longer(self._nodes, self.n_nodes + 4)
         self._values = _longer(self._values, self.n_nodes + 4)
         self._splits = _longer(self._splits, self.n_splits + 2)
-        self._competitors = _longer(self._competitors, self.division.n_competing + rivals + 1)
+        self._competitors = _longer(self._competitors, self.search.n_competing + rivals + 1)
         self._surrogates = _longer(self._surrogates, self.division.n_substitutes + rivals + 1)
         self._subsets = _longer(
             self._subsets, self.division.n_subset_entries + (most + 1) * (rivals + 1)
@@ -94,18 +108,18 @@ cdef class Worker:
         self._pending = tuple(_longer(part, self.n_pending + 4) for part in self._pending)
         self._ripe = tuple(_longer(part, self.n_ripe + 4) for part in self._ripe)
         self.nodes, self.values, self.splits = self._nodes, self._values, self._splits
-        self.division.competitors, self.division.surrogates = self._competitors, self._surrogates
+        self.search.competitors, self.division.surrogates = self._competitors, self._surrogates
         self.division.subsets = self._subsets
         self.pending, self.pending_number = self._pending
         self.ripe, self.ripe_node = self._ripe
 
     cdef bint _is_full(self) noexcept nogil:
-        cdef Py_ssize_t most = max(self.division.group_mass.shape[0], 1)
-        cdef Py_ssize_t rivals = max(self.division.n_competitors, self.division.n_surrogates)
+        cdef Py_ssize_t most = max(self.search.group_mass.shape[0], 1)
+        cdef Py_ssize_t rivals = max(self.search.n_competitors, self.division.n_surrogates)
         return (
             self.n_nodes + 4 > self.nodes.shape[0]
             or self.n_splits + 2 > self.splits.shape[0]
-            or self.division.n_competing + rivals + 1 > self.division.competitors.shape[0]
+            or self.search.n_competing + rivals + 1 > self.search.competitors.shape[0]
             or self.division.n_substitutes + rivals + 1 > self.division.surrogates.shape[0]
             or (
                 self.division.n_subset_entries + (most + 1) * (rivals + 1)
@@ -116,19 +130,16 @@ cdef class Worker:
         )
 
     @property
-    def n_columns(self):
-        """The number of columns that the work on a node is about."""
-        return self._n_columns()
-
-    cdef Py_ssize_t _n_columns(self) noexcept nogil:
-        return self.division.max_features if self.division.on_demand else self.division.n_features
+    def n_partitioned(self):
+        """The number of columns that are partitioned with a node."""
+        return 0 if self.columns.on_demand else self.columns.n_features
 
     def plant(self, uint64_t seed):
         """Make the root."""
         cdef Node* root
         cdef bint is_open
         self._make_room()
-        root = self._new_node(0, self.division.rows.shape[0], 0, seed)
+        root = self._new_node(0, self.impurity.rows.shape[0], 0, seed)
         is_open = self._may_be_split(root, &self.values[self.n_nodes - 1, 0])
         self.root_weight = root.weight
         if is_open:
@@ -162,28 +173,28 @@ cdef class Worker:
             self._take_ripe(&node)
         else:
             return NONE_LEFT
-        cdef double cost = <double> (node.stop - node.start) * self._n_columns()
+        cdef double cost = self.columns.cost(&node)
         if cost > large:
             return TOO_LARGE
         budget[0] -= cost + NODE_COST
         if is_pending:
-            self.division.choose(&node)
-            self.division.prepare(&node)
-            self.division.search(&node, self.division.n_chosen(), self._top())
-            if self.division.best.feature < 0 or self.best_first:
+            self.columns.choose(&node)
+            self.search.prepare(&node)
+            self.search.find(&node, self.columns.n_chosen(), self._top())
+            if self.search.best.feature < 0 or self.best_first:
                 self._settle(&node)
                 return GO_ON
             self._pop()
         if self._begin(&node):
-            self.division.partition_features(&node, 0, self.division.n_features)
+            self.division.partition_features(&node, 0, self.columns.n_features)
         self._finish(&node)
         return GO_ON
 
     def chosen_features(self):
         """Return the features that the next pending node may be split by."""
         cdef Node node = self.pending[self.n_pending - 1]
-        self.division.choose(&node)
-        return np.asarray(self.division.chosen[:self.division.n_chosen()]).copy()
+        self.columns.choose(&node)
+        return np.asarray(self.columns.chosen[:self.columns.n_chosen()]).copy()
 
     def top(self):
         """Return number and record of the next pending node; None if a ripe one is next."""
@@ -193,7 +204,7 @@ cdef class Worker:
         return int(self.pending_number[place]), np.asarray(self.pending)[place:place + 1].copy()
 
     def raise_largest(self):
-        """Let the largest pending node be the next one; return how many rows it has."""
+        """Let the largest pending node be the next one; return how many cells it has, or so."""
         cdef Py_ssize_t i, last = self.n_pending - 1, largest = last
         for i in range(self.n_pending):
             if (
@@ -205,20 +216,22 @@ cdef class Worker:
         self.pending_number[largest], self.pending_number[last] = (
             self.pending_number[last], self.pending_number[largest]
         )
-        return self.pending[last].stop - self.pending[last].start
+        cdef Node node = self.pending[last]
+        return self.columns.cost(&node)
 
     def consider(self, int64_t number, Node[::1] node, const int32_t[::1] features):
         """Return the best split of a node by some of its features, as a record."""
         cdef Py_ssize_t i
         self._make_room()
         for i in range(features.shape[0]):
-            self.division.chosen[i] = features[i]
+            self.columns.chosen[i] = features[i]
+        self.columns.n_drawn = -1
         with nogil:
-            self.division.prepare(&node[0])
-            self.division.search(&node[0], features.shape[0], number)
+            self.search.prepare(&node[0])
+            self.search.find(&node[0], features.shape[0], number)
         found = np.zeros(1, dtype=split_dtype)
         cdef Split[::1] out = found
-        out[0] = self.division.best
+        out[0] = self.search.best
         return found
 
     def begin(self, Split[::1] split=None):
@@ -235,12 +248,12 @@ cdef class Worker:
         with nogil:
             if split is not None:
                 node = self.pending[self.n_pending - 1]
-                self.division.best = split[0]
-                if self.division.best.feature < 0 or self.best_first:
+                self.search.best = split[0]
+                if self.search.best.feature < 0 or self.best_first:
                     self._settle(&node)
                     open_ones = False
                 else:
-                    self.division.prepare(&node)
+                    self.search.prepare(&node)
                     self._pop()
                     open_ones = self._begin(&node)
                     if not open_ones:
@@ -256,7 +269,7 @@ cdef class Worker:
     def _current_split(self):
         found = np.zeros(1, dtype=split_dtype)
         cdef Split[::1] out = found
-        out[0] = self.division.best
+        out[0] = self.search.best
         return found
 
     def partition(
@@ -266,7 +279,7 @@ cdef class Worker:
         """Partition the cells of the features [first, last)."""
         cdef Py_ssize_t m = node[0].stop - node[0].start
         with nogil:
-            self.division.best = split[0]
+            self.search.best = split[0]
             if m and &fate[0] != &self.division.fate[0]:
                 memcpy(&self.division.fate[0], &fate[0], m * sizeof(uint32_t))
             self.division.partition_features(&node[0], first, last)
@@ -296,7 +309,7 @@ cdef class Worker:
             self._nodes[:self.n_nodes],
             self._values[:self.n_nodes],
             self._splits[:self.n_splits],
-            self._competitors[:self.division.n_competing],
+            self._competitors[:self.search.n_competing],
             self._surrogates[:self.division.n_substitutes],
             self._subsets[:self.division.n_subset_entries],
         )
@@ -307,7 +320,24 @@ cdef class Worker:
         cdef Node* node = &self.nodes[self.n_nodes]
         self.n_nodes += 1
         node.start, node.stop, node.depth, node.seed = start, stop, depth, seed
+        node.lower, node.upper = -INFINITY, INFINITY
         return node
+
+    cdef void _bound(
+        self, Node* child, const Node* node, const Split* split, bint is_left
+    ) noexcept nogil:
+        """Set the bounds of a child: the middle of a split that keeps an order parts its values."""
+        cdef int sign
+        if not self.search.constrained:
+            return
+        sign = self.search.monotonic[split.feature]
+        child.lower, child.upper = node.lower, node.upper
+        if sign == 0:
+            return
+        if is_left == (sign > 0):
+            child.upper = split.middle
+        else:
+            child.lower = split.middle
 
     cdef int64_t _top(self) noexcept nogil:
         return self.pending_number[self.n_pending - 1]
@@ -323,26 +353,26 @@ cdef class Worker:
     cdef void _settle(self, const Node* node) noexcept nogil:
         """Let the top node be a leaf if it has no split, and ripe if it has."""
         self._pop()
-        if self.division.best.feature < 0:
+        if self.search.best.feature < 0:
             self.rows_done += node.stop - node.start
             return
         cdef Py_ssize_t here = self.n_ripe, above
-        self.division.best.gain *= self.division.unit_score
+        self.search.best.gain *= self.search.unit_score
         self.n_ripe += 1
         while here > 0:
             above = (here - 1) // 2
-            if not _riper(&self.division.best, &self.ripe[above]):
+            if not _riper(&self.search.best, &self.ripe[above]):
                 break
             self.ripe[here], self.ripe_node[here] = self.ripe[above], self.ripe_node[above]
             here = above
-        self.ripe[here], self.ripe_node[here] = self.division.best, node[0]
+        self.ripe[here], self.ripe_node[here] = self.search.best, node[0]
 
     cdef void _take_ripe(self, Node* node) noexcept nogil:
         """Take the node whose split gains most from the heap; it stays just behind its end."""
         cdef Py_ssize_t here = 0, below
         cdef Split last
         cdef Node last_node
-        self.division.best, node[0] = self.ripe[0], self.ripe_node[0]
+        self.search.best, node[0] = self.ripe[0], self.ripe_node[0]
         self.n_ripe -= 1
         last, last_node = self.ripe[self.n_ripe], self.ripe_node[self.n_ripe]
         while 2 * here + 1 < self.n_ripe:
@@ -354,18 +384,18 @@ cdef class Worker:
             self.ripe[here], self.ripe_node[here] = self.ripe[below], self.ripe_node[below]
             here = below
         self.ripe[here], self.ripe_node[here] = last, last_node
-        self.ripe[self.n_ripe], self.ripe_node[self.n_ripe] = self.division.best, node[0]
+        self.ripe[self.n_ripe], self.ripe_node[self.n_ripe] = self.search.best, node[0]
 
     cdef bint _may_be_split(self, Node* node, double* value) noexcept nogil:
         """Set weight, impurity and value of a node; return whether it may be split."""
         cdef Py_ssize_t m = node.stop - node.start
-        cdef bint pure = self.division.measure(node, value)
+        cdef bint pure = self.impurity.measure(node, value)
         return not (
             pure
             or node.depth >= self.max_depth
             or m < self.min_split
-            or m < 2 * self.division.min_leaf
-            or node.weight < 2 * self.division.min_weight
+            or m < 2 * self.search.min_leaf
+            or node.weight < 2 * self.search.min_weight
             or node.weight < self.min_weight_split
         )
 
@@ -378,7 +408,7 @@ cdef class Worker:
         cdef Py_ssize_t m = node.stop - node.start, n_left
         cdef Node* left
         cdef Node* right
-        cdef Split* split = &self.division.best
+        cdef Split* split = &self.search.best
         cdef Py_ssize_t subset_entries = self.division.n_subset_entries
         cdef Py_ssize_t substitutes = self.division.n_substitutes
         cdef double decrease
@@ -391,10 +421,12 @@ cdef class Worker:
         left = self._new_node(
             node.start, node.start + n_left, node.depth + 1, mix(node.seed ^ 0x5851F42D)
         )
+        self._bound(left, node, split, True)
         split.open_left = self._may_be_split(left, &self.values[self.n_nodes - 1, 0])
         right = self._new_node(
             node.start + n_left, node.stop, node.depth + 1, mix(node.seed ^ 0x14057B7E)
         )
+        self._bound(right, node, split, False)
         split.open_right = self._may_be_split(right, &self.values[self.n_nodes - 1, 0])
         decrease = (
             node.impurity
@@ -412,7 +444,7 @@ cdef class Worker:
             if self.leaves_left <= 1:  # nobody will look at the children
                 split.open_left = split.open_right = False
         if not self.best_first:  # otherwise it was needed before
-            split.gain *= self.division.unit_score
+            split.gain *= self.search.unit_score
         self.splits[self.n_splits] = split[0]
         self.n_splits += 1
         return split.open_left or split.open_right
@@ -422,12 +454,12 @@ cdef class Worker:
     ) noexcept nogil:
         """Let the node be a leaf after all."""
         self.division.n_subset_entries, self.division.n_substitutes = subset_entries, substitutes
-        self.division.best.feature = -1
+        self.search.best.feature = -1
         self.rows_done += node.stop - node.start
 
     cdef void _finish(self, const Node* node) noexcept nogil:
         """Make the open children pending; the other ones are leaves."""
-        cdef Split* split = &self.division.best
+        cdef Split* split = &self.search.best
         cdef Node* left
         cdef Node* right
         if split.feature < 0:

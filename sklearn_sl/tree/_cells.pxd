@@ -7,6 +7,7 @@ cdef enum:
     QUADRATIC = 0  # the loss in sum_k c_k**2 / W: squared error, and Gini of the class masses c
     ENTROPY = 1
     POISSON = 2
+    ABSOLUTE = 3
 
 
 cdef packed struct Node:
@@ -15,6 +16,10 @@ cdef packed struct Node:
     int64_t depth
     double weight
     double impurity
+    # what monotonicity constraints leave to the value, and what keeping to it adds to the impurity
+    double lower
+    double upper
+    double excess
     uint64_t seed
 
 
@@ -27,6 +32,8 @@ cdef packed struct Split:
     int64_t n_first
     double threshold
     double gain
+    # between the values of the children, if a constraint orders them
+    double middle
     int64_t subset
     uint8_t missing_left
     uint8_t open_left
@@ -48,6 +55,7 @@ cdef packed struct Rival:
 
 cdef struct Found:
     double score
+    double middle
     Py_ssize_t where
 
 

@@ -16,17 +16,19 @@ MISSING = 0xFFFFFFFF
 cdef enum:
     # So many cells are sorted by insertion.
     FEW = 40
+    # So many cells tell whether the least value is frequent.
+    SAMPLE = 16
 
 # The side of a row is the highest bit of its new place.
 cdef uint32_t RIGHT = 0x80000000
 
 node_dtype = np.dtype([
     ("start", "i8"), ("stop", "i8"), ("depth", "i8"), ("weight", "f8"), ("impurity", "f8"),
-    ("seed", "u8"),
+    ("lower", "f8"), ("upper", "f8"), ("excess", "f8"), ("seed", "u8"),
 ])
 split_dtype = np.dtype([
     ("node", "i8"), ("left", "i8"), ("right", "i8"), ("feature", "i8"), ("n_first", "i8"),
-    ("threshold", "f8"), ("gain", "f8"), ("subset", "i8"), ("missing_left", "u1"),
+    ("threshold", "f8"), ("gain", "f8"), ("middle", "f8"), ("subset", "i8"), ("missing_left", "u1"),
     ("open_left", "u1"), ("open_right", "u1"), ("reserved", "u1", 5),
 ])
 rival_dtype = np.dtype([
@@ -35,23 +37,25 @@ rival_dtype = np.dtype([
 ])
 
 
-def rank_cells(const int64_t[::1] order, const double[::1] column, uint64_t[::1] cells):
-    """Write the cells of a column that ``order`` sorts, missing ones last; return their number."""
-    cdef Py_ssize_t i, n = order.shape[0], n_missing = 0
-    cdef uint64_t rank = 0
-    cdef double value, previous = 0
+def rank_cells(
+    const int64_t[:, ::1] order, const double[:, ::1] columns, uint64_t[:, ::1] cells
+):
+    """Write the cells of columns, a line each, that ``order`` sorts, missing values last."""
+    cdef Py_ssize_t c, i, n = order.shape[1]
+    cdef uint64_t rank
+    cdef double value, previous
     with nogil:
-        for i in range(n):
-            value = column[order[i]]
-            if isnan(value):
-                n_missing += 1
-                cells[i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[i]
-                continue
-            if i > 0 and value != previous:
-                rank += 1
-            previous = value
-            cells[i] = rank << 32 | <uint64_t> order[i]
-    return n_missing
+        for c in range(order.shape[0]):
+            rank, previous = 0, 0
+            for i in range(n):
+                value = columns[c, order[c, i]]
+                if isnan(value):
+                    cells[c, i] = <uint64_t> 0xFFFFFFFF << 32 | <uint64_t> order[c, i]
+                    continue
+                if i > 0 and value != previous:
+                    rank += 1
+                previous = value
+                cells[c, i] = rank << 32 | <uint64_t> order[c, i]
 
 
 def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):
@@ -82,7 +86,7 @@ cdef Found scan_counts(
     cdef Found found
     cdef Py_ssize_t i
     cdef double all_rows = <double> n, count, rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         left += amount[<uint32_t> cells[i]]
     for i in range(first, last):
@@ -112,7 +116,7 @@ cdef Found scan_masses(
     cdef Py_ssize_t i
     cdef uint32_t row
     cdef double rest, deviation, product, score, hurdle = 0
-    found.score, found.where = -1.0, -1
+    found.score, found.middle, found.where = -1.0, 0.0, -1
     for i in range(first):
         row = <uint32_t> cells[i]
         left += amount[row]
@@ -154,7 +158,7 @@ cdef Found scan_classes(
     cdef Py_ssize_t i, c
     cdef uint32_t row
     cdef double w = 1, rest, score, squares_left = 0, squares_right = 0
-    found.score, found.where = -INFINITY, -1
+    found.score, found.middle, found.where = -INFINITY, 0.0, -1
     for c in range(n_channels):
         squares_left += left[c] * left[c]
         squares_right += (total[c] - left[c]) * (total[c] - left[c])
@@ -187,36 +191,79 @@ cdef void sort_cells(
     uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint32_t highest
 ) noexcept nogil:
     """Sort cells by their ranks, which are at most ``highest``; equal ones keep their order."""
-    cdef Py_ssize_t i, j, count, begin
-    cdef Py_ssize_t places[256]
-    cdef int shift = 32
+    cdef Py_ssize_t i, n_first = 0, n_others = 0, n_least = 0
+    cdef uint64_t least = cells[0] >> 32 if n else 0
+    cdef uint64_t bound
+    cdef Py_ssize_t comes_first
+    cdef bint is_sorted = True
+    if n <= FEW:
+        sort_few(cells, n)
+        return
+    for i in range(SAMPLE):
+        least = min(least, cells[i * n // SAMPLE] >> 32)
+    for i in range(SAMPLE):
+        n_least += cells[i * n // SAMPLE] >> 32 == least
+    if 4 * n_least < SAMPLE:
+        sort_by_bytes(cells, spare, n, 0, highest)
+        return
+    # Many seem to have the least value, as zeros are among counts: these are in order already.
+    bound = least + 1 << 32
+    for i in range(n):
+        comes_first = cells[i] < bound
+        is_sorted &= cells[i] >> 32 >= least
+        spare[n_others] = cells[i]
+        cells[n_first] = cells[i]
+        n_first += comes_first
+        n_others += 1 - comes_first
+    memcpy(cells + n_first, spare, n_others * sizeof(uint64_t))
+    if not is_sorted:
+        sort_by_bytes(cells, spare, n_first, 0, least)
+    if n_others <= FEW:
+        sort_few(cells + n_first, n_others)
+    else:
+        sort_by_bytes(cells + n_first, spare, n_others, least, highest)
+
+
+cdef void sort_few(uint64_t* cells, Py_ssize_t n) noexcept nogil:
+    """Sort cells by insertion."""
+    cdef Py_ssize_t i, j
     cdef uint64_t cell
+    for i in range(1, n):
+        cell, j = cells[i], i
+        while j > 0 and cells[j - 1] >> 32 > cell >> 32:
+            cells[j] = cells[j - 1]
+            j -= 1
+        cells[j] = cell
+
+
+cdef void sort_by_bytes(
+    uint64_t* cells, uint64_t* spare, Py_ssize_t n, uint64_t least, uint64_t highest
+) noexcept nogil:
+    """Sort cells, a byte of the rank above the least one at a time, the lowest byte first."""
+    cdef Py_ssize_t i, j, begin
+    cdef uint32_t count
+    cdef uint32_t places[256]
+    cdef int shift = 32
+    cdef uint64_t span = highest - least
     cdef uint64_t* source = cells
     cdef uint64_t* target = spare
-    if n <= FEW:
-        for i in range(1, n):
-            cell, j = cells[i], i
-            while j > 0 and cells[j - 1] >> 32 > cell >> 32:
-                cells[j] = cells[j - 1]
-                j -= 1
-            cells[j] = cell
-        return
-    while highest:  # a byte of the rank at a time, the lowest one first
+    least <<= 32
+    while span:
         memset(places, 0, sizeof(places))
         for i in range(n):
-            places[source[i] >> shift & 255] += 1
+            places[source[i] - least >> shift & 255] += 1
         begin = 0
-        for i in range(256):
+        for i in range(min(span, 255) + 1):
             count = places[i]
             places[i] = begin
             begin += count
         for i in range(n):
-            j = source[i] >> shift & 255
+            j = source[i] - least >> shift & 255
             target[places[j]] = source[i]
             places[j] += 1
         source, target = target, source
         shift += 8
-        highest >>= 8
+        span >>= 8
     if source != cells:
         memcpy(cells, source, n * sizeof(uint64_t))
 

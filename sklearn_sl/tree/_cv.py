@@ -62,7 +62,7 @@ class PruningSearchMixin:
     def _search(self, training_set, target, y, sample_weight, groups):
         """Grow a tree on all samples and one on each fold, and choose how far to prune."""
         n_features = training_set.X.shape[1]
-        rules = rules_of(self, n_features)
+        rules = rules_of(self, training_set, target)
         seed = draw_seed(rules, self.random_state, n_features)
         tree = grow_with_callbacks(self, training_set, target, rules, seed)
         keep_tree(self, training_set, target, tree)
@@ -201,7 +201,7 @@ class FoldScores:
             if over():
                 return
             some = tested[rows]
-            nodes = tree.apply_path(np.ascontiguousarray(X[some]), alphas)
+            nodes = tree.apply_path(X[some], alphas)
             losses = model._losses(tree, nodes, target.values[some]) * factor[rows, None]
             self.loss += weight[rows] @ losses
             self.squared_loss += weight[rows] @ losses**2
@@ -212,7 +212,7 @@ class FoldScores:
     def _score(self, model, tree, X, target, tested, alphas, scorer, over):
         weight = None if target.own is None else target.own[tested]
         truth = model._decode(target.values[tested])
-        for some in blocks(len(alphas), len(X)):
+        for some in blocks(len(alphas), X.shape[0]):
             nodes = tree.apply_path(X, alphas[some])
             for k in range(nodes.shape[1]):
                 if over():
@@ -270,6 +270,8 @@ class DecisionTreeClassifierCV(
         The impurity: the Gini index, or the entropy in bits, which has two names.
 
     {growth}
+
+    {monotonic_cst}
 
     class_weight : dict, list of dict or "balanced", default=None
         Weights of the classes; "balanced" gives all classes the same total. For several outputs a
@@ -400,6 +402,7 @@ class DecisionTreeClassifierCV(
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
         class_weight: dict[Any, Any] | list[Any] | str | None = None,
         risk: Literal["impurity", "misclassification"] = "impurity",
         cv: Any = None,
@@ -422,6 +425,7 @@ class DecisionTreeClassifierCV(
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.risk = risk
         self.cv = cv
@@ -492,16 +496,18 @@ class DecisionTreeRegressorCV(
     which candidate ``k`` is best (CART, rpart). All subtrees of a fold are scored by one descent
     of its held-out samples. The candidate that ``rule`` says is the fitted tree.
 
-    The error is the squared error, or the Poisson deviance. The table of candidates, ``cp_table_``,
-    is that of R's rpart.
+    The error is that of the criterion: the squared or absolute error, or the Poisson deviance. The
+    table of candidates, ``cp_table_``, is that of R's rpart.
 
     Parameters
     ----------
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity: the variance, or half the mean Poisson deviance, for targets that are not
-        negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity: the variance, the mean absolute deviation from the median, which nodes then
+        predict, or half the mean Poisson deviance, for targets that are not negative.
 
     {growth}
+
+    {monotonic_cst}
 
     cv : int, cross-validation generator or an iterable, default=None
         How to split the samples into folds, as in
@@ -593,7 +599,7 @@ class DecisionTreeRegressorCV(
     def __init__(
         self,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -603,6 +609,7 @@ class DecisionTreeRegressorCV(
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
         cv: Any = None,
         rule: Literal["min", "1se"] = "min",
         scoring: str | Callable[..., Any] | None = None,
@@ -621,6 +628,7 @@ class DecisionTreeRegressorCV(
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.cv = cv
         self.rule = rule
         self.scoring = scoring

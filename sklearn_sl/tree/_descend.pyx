@@ -177,3 +177,43 @@ def paths(const int32_t[::1] leaf, const int32_t[::1] parent, const int64_t[::1]
                 here -= 1
                 indices[here] = place
                 place = parent[place]
+
+
+ctypedef fused Index:
+    int32_t
+    int64_t
+
+
+def add_entries(
+    const Index[::1] indptr, const Index[::1] indices, const double[::1] data, Py_ssize_t begin,
+    const int32_t[::1] place, double[:, ::1] rows,
+):
+    """Add the entries of sparse rows, from ``begin`` on, to dense rows.
+
+    The columns are at their ``place``, or left out if that is negative.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t here
+    cdef Index e
+    with nogil:
+        for i in range(rows.shape[0]):
+            for e in range(indptr[begin + i], indptr[begin + i + 1]):
+                here = place[indices[e]]
+                if here >= 0:
+                    rows[i, here] += data[e]
+
+
+def clear_entries(
+    const Index[::1] indptr, const Index[::1] indices, Py_ssize_t begin,
+    const int32_t[::1] place, double[:, ::1] rows,
+):
+    """Set the entries of sparse rows, from ``begin`` on, to zero in dense rows."""
+    cdef Py_ssize_t i
+    cdef int32_t here
+    cdef Index e
+    with nogil:
+        for i in range(rows.shape[0]):
+            for e in range(indptr[begin + i], indptr[begin + i + 1]):
+                here = place[indices[e]]
+                if here >= 0:
+                    rows[i, here] = 0

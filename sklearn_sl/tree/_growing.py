@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from sklearn_sl._sklearn import Progress
 from sklearn_sl._threads import Helpers
 from sklearn_sl.tree import _cart
+from sklearn_sl.tree._monotonic import monotonic_signs
+from sklearn_sl.tree._training_set import threads_for
 from sklearn_sl.tree._tree import make_tree
 
 CRITERIA = {
@@ -26,6 +27,7 @@ CRITERIA = {
     "entropy": 1,
     "log_loss": 1,
     "poisson": 2,
+    "absolute_error": 3,
 }
 # Cells that a worker looks at before it comes back: some hundredths of a second.
 SLICE = 4e6
@@ -33,10 +35,15 @@ SLICE = 4e6
 SHARED = 5e5
 # ... which come back so often, in case another one has run out of nodes.
 SHORT_SLICE = 2e5
+# What it costs to look at a cell, if it is not a sum alone; more if weights differ much.
+CELL_COST = {"poisson": 4, "absolute_error": 20}
+UNEVEN = 3
 # What it costs to sort a column of a node, in columns that are kept sorted.
 SORTING = 6
 NO_LIMIT = 2**31 - 1
 NO_RANKS = np.empty((0, 0), dtype=np.uint32)
+# Where the mean weight is at most so many times the least one, medians move by few rows at a time.
+EVEN = 16
 # Integer weights up to so many times their number count as numbers of rows.
 MOST_COUNTS = 8
 # Integer weights up to this sum are taken as they are: sums of targets stay exact.
@@ -47,6 +54,7 @@ MOST_REPETITIONS = 2**40
 class Rules:
     """What decides where a tree is split and where it ends: parameters of a tree, and two more.
 
+    ``monotonic`` are the signs of the constraints of all features, none if there are none.
     ``random_order``: chance decides between equal splits, not the order of the features.
     ``count_weight``: the least numbers of samples count them by their weights, which are integers,
     as where weights stand for samples that were drawn several times.
@@ -64,6 +72,7 @@ class Rules:
     competitors: int
     surrogates: int
     risk: str
+    monotonic: tuple
     random_order: bool
     count_weight: bool
 
@@ -102,11 +111,13 @@ class Rules:
             min_impurity_decrease=self.min_impurity_decrease,
             competitors=self.competitors,
             surrogates=self.surrogates,
+            monotonic=np.array(self.monotonic, dtype=np.int8),
         )
 
 
-def rules_of(tree, n_features, *, random_order=False, count_weight=False):
-    """Return the rules that the parameters of a tree stand for, with so many features."""
+def rules_of(tree, training_set, target, *, random_order=False, count_weight=False):
+    """Return the rules that the parameters of a tree stand for, with this training set."""
+    n_features = training_set.X.shape[1]
     return Rules(
         criterion=tree.criterion,
         splitter=tree.splitter,
@@ -120,6 +131,7 @@ def rules_of(tree, n_features, *, random_order=False, count_weight=False):
         competitors=tree.competitors,
         surrogates=tree.surrogates,
         risk=getattr(tree, "risk", "impurity"),  # which regression trees have no choice of
+        monotonic=monotonic_signs(tree, training_set, target),
         random_order=random_order,
         count_weight=count_weight,
     )
@@ -150,7 +162,7 @@ Limits = namedtuple(
     "Limits",
     "criterion random_thresholds random_order best_first max_depth min_samples_split "
     "min_samples_leaf min_weight_split min_weight_leaf max_features max_leaf_nodes "
-    "min_impurity_decrease competitors surrogates",
+    "min_impurity_decrease competitors surrogates monotonic",
 )
 
 
@@ -159,7 +171,7 @@ Limits = namedtuple(
 
 def fit_alone(estimator, training_set, target):
     """Fit a tree to a training set that nobody needs afterwards."""
-    rules = rules_of(estimator, training_set.X.shape[1])
+    rules = rules_of(estimator, training_set, target)
     seed = draw_seed(rules, estimator.random_state, training_set.X.shape[1])
     tree = grow_with_callbacks(estimator, training_set, target, rules, seed, reuse=True)
     return keep_tree(estimator, training_set, target, tree)
@@ -168,7 +180,9 @@ def fit_alone(estimator, training_set, target):
 def fit_tree(estimator, training_set, target, *, random_order=False, count_weight=False, **how):
     """Fit a tree to a training set that it shares with others; ``how`` is for :func:`grow`."""
     n_features = training_set.X.shape[1]
-    rules = rules_of(estimator, n_features, random_order=random_order, count_weight=count_weight)
+    rules = rules_of(
+        estimator, training_set, target, random_order=random_order, count_weight=count_weight
+    )
     seed = draw_seed(rules, estimator.random_state, n_features)
     tree = grow(training_set, target, rules, seed, **how)
     return keep_tree(estimator, training_set, target, tree)
@@ -193,7 +207,7 @@ def grow_with_callbacks(estimator, training_set, target, rules, seed, *, reuse=F
                 pass
             return progress.stop
 
-        n_threads = effective_n_jobs(estimator.n_jobs)
+        n_threads = threads_for(estimator.n_jobs, np.prod(training_set.X.shape))
         return grow(
             training_set, target, rules, seed, n_threads=n_threads, watch=watch, reuse=reuse
         )
@@ -248,6 +262,7 @@ def grow(
     if times is not None:
         weight, own = (times * (1.0 if part is None else part) for part in (weight, own))
         share = np.average(times, weights=target.own)
+    ordered = rules.criterion == "absolute_error"
     field = Field(
         training_set,
         target.values,
@@ -255,8 +270,11 @@ def grow(
         weight,
         own_weight=own,
         entropy=CRITERIA[rules.criterion] == CRITERIA["entropy"],
+        ordered=ordered,
+        cell_cost=CELL_COST.get(rules.criterion, 1),
         reuse=reuse,
         on_demand=rules.sorts_on_demand(n_features),
+        whole_columns=rules.surrogates > 0 or ordered or any(rules.monotonic),
     )
     limits = rules.limits(n_samples or len(field.rows), field.total_weight, n_features)
     grown = grow_nodes(field, limits, seed=seed, n_threads=n_threads, watch=watch)
@@ -264,9 +282,8 @@ def grow(
         grown,
         field,
         target,
+        rules,
         preorder=not limits.best_first,
-        n_competitors=rules.competitors,
-        risk=rules.risk,
         mass=share * target.mass,
     )
 
@@ -294,11 +311,20 @@ class Field:
     entropy : bool, default=False
         Whether logarithms will be needed.
 
+    ordered : bool, default=False
+        Whether the order of the targets will be needed.
+
+    cell_cost : int, default=1
+        What it costs to look at a cell, in sums.
+
     reuse : bool, default=False
         Whether the cells of ``columns`` may be destroyed.
 
     on_demand : bool, default=False
         Whether nodes sort the columns that they look at, instead of keeping all columns sorted.
+
+    whole_columns : bool, default=False
+        Whether the cells of a sparse column must be listed with those of its zeros.
     """
 
     def __init__(
@@ -310,22 +336,31 @@ class Field:
         *,
         own_weight=None,
         entropy=False,
+        ordered=False,
+        cell_cost=1,
         reuse=False,
         on_demand=False,
+        whole_columns=False,
     ):
-        self.X = columns.X
-        rows = np.arange(len(self.X)) if weight is None else np.flatnonzero(weight)
+        n_samples, n_features = columns.X.shape
+        rows = np.arange(n_samples) if weight is None else np.flatnonzero(weight)
         if not len(rows):
             raise ValueError(
                 "The training samples of a tree must have a positive weight, but all of them are "
                 "zero: change sample_weight, class_weight or cv."
             )
         self.rows = rows.astype(np.int32)
-        whole = len(rows) == len(self.X)
         self.cells, self.ranks = np.empty((0, 0), dtype=np.uint64), NO_RANKS
-        if on_demand:
+        self.X, self.entries = columns.X, columns.entries
+        self.needs_whole_columns = whole_columns
+        if columns.entries is not None:
+            self.X = np.empty((0, n_features))
+            self.position = np.full(n_samples, -1, dtype=np.int32)
+            self.position[rows] = np.arange(len(rows))
+        elif on_demand:
             self.ranks = columns.ranks
         else:
+            whole = len(rows) == n_samples
             self.cells = columns.cells if reuse and whole else columns.cells_of(rows)
         self.n_categories = columns.n_categories
         self.weight_unit = 1.0 if weight is None else unit_of(weight)
@@ -341,13 +376,38 @@ class Field:
             self.first_channel = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int32)
         self.n_channels = int(self.first_channel[-1])
         self.total_weight = float(len(rows) if weight is None else self.weight.sum())
-        integers = np.all(self.weight == np.rint(self.weight))
+        self.y_ranks, self.even, self.cell_cost = NO_RANKS, True, cell_cost
+        if ordered:
+            self.y_ranks = np.array(
+                [np.unique(column, return_inverse=True)[1] for column in self.y.T], dtype=np.uint32
+            )
+            self.even = weight is None or bool(
+                self.total_weight <= EVEN * len(rows) * self.weight[rows].min()
+            )
+            self.cell_cost *= 1 if self.even else UNEVEN
+        integers = weight is None or np.all(self.weight == np.rint(self.weight))
         # Whether the masses of classes are integers, and not much larger than their number.
         self.counted = bool(
             n_classes is not None and integers and self.total_weight <= MOST_COUNTS * len(rows)
         )
-        x = np.arange(int(self.total_weight) + 1 if entropy and self.counted else 0)
-        self.x_log_x = x * np.log(np.maximum(x, 1))
+        self.x_log_x = np.empty(0)
+        if entropy and self.counted:
+            x = np.arange(int(self.total_weight) + 1)
+            self.x_log_x = x * np.log(np.maximum(x, 1))
+
+    @property
+    def column_cost(self):
+        """How many cells a column has, on average."""
+        n_rows, n_features = len(self.rows), self.X.shape[1]
+        if self.entries is None or self.needs_whole_columns:
+            return n_rows * self.cell_cost
+        return 1 + len(self.entries.cells) / n_features
+
+    def cost(self, n_columns):
+        """Return how many cells the work on the root looks at, with so many columns if sorted."""
+        if self.entries is None and not len(self.ranks):
+            n_columns = self.X.shape[1]
+        return self.column_cost * n_columns
 
 
 def unit_of(weight):
@@ -365,13 +425,12 @@ Grown = namedtuple("Grown", "nodes values splits competitors surrogates subsets"
 
 def grow_nodes(field, limits, *, seed=0, n_threads=1, watch=None):
     """Return what the workers found, nodes in the order of their numbers."""
-    n_columns = limits.max_features if len(field.ranks) else field.X.shape[1]
-    if len(field.rows) * n_columns < SHARED:
+    if field.cost(limits.max_features) < SHARED:
         n_threads = 1
     with Helpers(n_threads - 1) if n_threads > 1 else nullcontext(()) as helpers:
         workers = [_cart.Worker(field, limits, number) for number in range(1 + len(helpers))]
         workers[0].plant(seed)
-        crew = Crew(workers, helpers, watch or (lambda done: False), len(field.rows))
+        crew = Crew(workers, helpers, watch or (lambda done: False), field)
         crew.grow_large(limits.best_first)
         crew.grow_small()
     return gather([worker.results() for worker in workers])
@@ -383,9 +442,10 @@ class Crew:
     The first worker is the calling thread's, the others are the helpers'.
     """
 
-    def __init__(self, workers, helpers, watch, n_rows):
+    def __init__(self, workers, helpers, watch, field):
         self.workers, self.helpers = workers, helpers
-        self.watch, self.n_rows, self.over = watch, n_rows, False
+        self.watch, self.n_rows, self.over = watch, len(field.rows), False
+        self.column_cost = field.column_cost
         self.large = SHARED if len(workers) > 1 else SLICE
 
     def _tell(self):
@@ -414,7 +474,7 @@ class Crew:
                 self._grow_one(first.top())
             self._tell()
         while first.n_pending and not self.over:
-            if first.raise_largest() * first.n_columns <= self.large:
+            if first.raise_largest() <= self.large:
                 return
             self._grow_one(first.top())
             self._tell()
@@ -437,13 +497,13 @@ class Crew:
             if len(part):
                 worker.partition(node, split, fate, part[0], part[-1] + 1)
 
-        self._slices(partition, np.arange(first.n_columns, dtype=np.int32))
+        self._slices(partition, np.arange(first.n_partitioned, dtype=np.int32))
         first.finish(node)
 
     def _slices(self, work, features):
         """Work on all features, so many at a time that Ctrl-C is heard."""
         answers = []
-        at_once = max(1, int(SLICE * len(self.workers) / max(self.n_rows, 1)))
+        at_once = max(1, int(SLICE * len(self.workers) / max(self.column_cost, 1)))
         for begin in range(0, len(features), at_once):
             answers += self._together(work, features[begin : begin + at_once])
         return answers

@@ -9,7 +9,7 @@ PARAGRAPHS = {
         those that have the dtype "category" in a data frame.
     """,
     "X": """
-    X : {array-like, dataframe} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     """,
     "categories_learned": """
@@ -21,7 +21,8 @@ PARAGRAPHS = {
     """,
     "check_input": """
     check_input : bool, default=True
-        False skips the validation of samples that are a float64 matrix in C order.
+        False skips the validation of samples that are a float64 matrix in C order, or a sparse one
+        in CSR format.
     """,
     "features_in": """
     n_features_in_ : int
@@ -83,7 +84,10 @@ PARAGRAPHS = {
     """,
     "monotonic_cst": """
     monotonic_cst : array-like of int of shape (n_features,), default=None
-        Not supported, must be None.
+        How predictions may change if a feature grows, all others being equal: 1 they never fall,
+        -1 they never rise, 0 is no constraint. For classes it is the probability of the second
+        one, of two. Not for several outputs, nor for categorical features; missing values are
+        free.
     """,
     "sample_weight": """
     sample_weight : array-like of shape (n_samples,), default=None
@@ -104,8 +108,8 @@ PARAGRAPHS = {
         Targets.
     """,
     "training_X": """
-    X : {array-like, dataframe} of shape (n_samples, n_features)
-        Training samples; NaN is a missing value.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Training samples; NaN is a missing value, which only dense ones may have.
     """,
     "tree_attributes": """
     tree_ : Tree

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import metadata_routing
 
 from sklearn_sl._sklearn import Interval, StrOptions, fit_context
+from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.tree._base import TreeMixin
 from sklearn_sl.tree._growing import fit_alone
@@ -22,18 +23,31 @@ if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
 
+def valid_criterion(criterion):
+    """Return the criterion, or the one that has taken its place, with scikit-learn's warning."""
+    if not (isinstance(criterion, str) and criterion == "friedman_mse"):
+        return criterion
+    warn(
+        'Value `"friedman_mse"` for `criterion` is deprecated and will be removed in 1.11. It maps '
+        'to `"squared_error"` as both were always equivalent. Use `criterion="squared_error"` to '
+        "remove this warning.",
+        FutureWarning,
+    )
+    return "squared_error"
+
+
 class RegressionTreeMixin(TreeMixin):
     """Numbers as targets."""
 
     _sklearn_class = peer.DecisionTreeRegressor
     _parameter_constraints = {
         **TreeMixin._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "poisson"})],
+        "criterion": [StrOptions({"squared_error", "absolute_error", "poisson"})],
     }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
@@ -45,6 +59,8 @@ class RegressionTreeMixin(TreeMixin):
         means, values = tree.value[nodes, :, 0], values[:, None]
         if self.criterion == "poisson":
             return np.mean(xlogy(values, values / means) - values + means, axis=2)
+        if self.criterion == "absolute_error":
+            return np.mean(np.abs(values - means), axis=2)
         return np.mean((values - means) ** 2, axis=2)
 
 
@@ -56,7 +72,8 @@ class DecisionTreeRegressor(
     """Regression tree (CART), grown on columns that are sorted once.
 
     A node of ``W`` weight and mean target ``c`` has the impurity ``sum_i w_i (y_i - c)**2 / W``, or
-    ``sum_i w_i y_i log(y_i / c) / W`` for the Poisson deviance. It is split by the feature and
+    ``sum_i w_i y_i log(y_i / c) / W`` for the Poisson deviance, or, with the median ``c``, ``sum_i
+    w_i |y_i - c| / W`` for the absolute error. It is split by the feature and
     threshold for which ``W impurity - W_left impurity_left - W_right impurity_right`` is largest:
     of equal splits by the first feature, at the lowest threshold. The search sums integers, the
     targets in small units of the node's range, so that the splits do not depend on the order of
@@ -67,14 +84,13 @@ class DecisionTreeRegressor(
     once, see ``ccp_path_`` and :meth:`prune`.
 
     The parameters, methods and attributes are those of
-    :class:`sklearn.tree.DecisionTreeRegressor`, and more. Sparse samples and ``monotonic_cst`` are
-    not supported, nor is the absolute error.
+    :class:`sklearn.tree.DecisionTreeRegressor`, and more.
 
     Parameters
     ----------
-    criterion : {"squared_error", "poisson"}, default="squared_error"
-        The impurity: the variance, or half the mean Poisson deviance, for targets that are not
-        negative.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        The impurity: the variance, the mean absolute deviation from the median, which nodes then
+        predict, or half the mean Poisson deviance, for targets that are not negative.
 
     {growth}
 
@@ -102,7 +118,7 @@ class DecisionTreeRegressor(
 
     See Also
     --------
-    sklearn.tree.DecisionTreeRegressor : For sparse samples, constraints, the absolute error.
+    sklearn.tree.DecisionTreeRegressor : The tree of scikit-learn, in single precision.
     DecisionTreeRegressorCV : Chooses the size by cross-validation.
     DecisionTreeClassifier : For classes as targets.
 
@@ -141,13 +157,12 @@ class DecisionTreeRegressor(
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", None],
     }
 
     def __init__(
         self,
         *,
-        criterion: Literal["squared_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -164,7 +179,7 @@ class DecisionTreeRegressor(
         competitors: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
+        self.criterion = valid_criterion(criterion)
         self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -181,7 +196,7 @@ class DecisionTreeRegressor(
         self.competitors = competitors
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True, limit_blas=False)
     def fit(
         self,
         X: MatrixLike,

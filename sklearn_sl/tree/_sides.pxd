@@ -1,10 +1,16 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_sl.tree._cells cimport Node, Rival
+from sklearn_sl.tree._columns cimport Columns
 from sklearn_sl.tree._splits cimport SplitSearch
 
 
-cdef class Division(SplitSearch):
+@cython.final
+cdef class Division:
+    cdef Columns columns
+    cdef SplitSearch search
+    cdef int32_t[::1] rows
     cdef const double[::1] own_weight
     cdef Py_ssize_t n_surrogates
     # one entry a row
@@ -19,6 +25,7 @@ cdef class Division(SplitSearch):
 
     cdef Py_ssize_t divide_rows(self, const Node* node) noexcept nogil
     cdef void set_sides(self, const Node* node) noexcept nogil
+    cdef void _set_stored_sides(self, const Node* node) noexcept nogil
     cdef double _row_weight(self, const Node* node, Py_ssize_t i) noexcept nogil
     cdef void _set_category_sides(
         self, const Node* node, const uint64_t* cells, Py_ssize_t n,

@@ -3,19 +3,19 @@
 
 from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from sklearn_sl.tree._cells cimport (
     Node,
     Rival,
+    Split,
     between,
     partition_cells,
     rank_of,
     side_of_category,
 )
-from sklearn_sl.tree._splits cimport SplitSearch
 
 cdef uint32_t RIGHT = 0x80000000
 
@@ -26,17 +26,17 @@ cdef enum:
     UNKNOWN = 2
 
 
-cdef class Division(SplitSearch):
+cdef class Division:
     """Divides a node by its best split: 1 is the left side, and 0 the right one."""
 
-    def __init__(self, field, rules):
-        super().__init__(field, rules)
-        cdef Py_ssize_t n = self.rows.shape[0]
+    def __init__(self, field, rules, columns, search):
+        cdef Py_ssize_t n = len(field.rows)
+        self.rows, self.columns, self.search = field.rows, columns, search
         self.own_weight, self.n_surrogates = field.own_weight, rules.surrogates
         self.fate = np.empty(n, dtype=np.uint32)
         self.scratch = np.empty(n, dtype=np.uint64)
         self.side = np.empty(n, dtype=np.uint8)
-        self.group_left = np.zeros(self.group_mass.shape[0], dtype=np.uint8)
+        self.group_left = np.zeros(self.search.group_mass.shape[0], dtype=np.uint8)
 
     cdef Py_ssize_t divide_rows(self, const Node* node) noexcept nogil:
         """Partition the rows by ``side``, and tell their ``fate``; return how many go left."""
@@ -54,36 +54,58 @@ cdef class Division(SplitSearch):
             n_left += 1 - goes_right
             n_right += goes_right
         memcpy(rows + n_left, others, n_right * sizeof(int32_t))
+        if self.columns.sparse:
+            for i in range(m):
+                self.columns.position[rows[i]] = <int32_t> (node.start + i)
         return n_left
 
     cdef void set_sides(self, const Node* node) noexcept nogil:
         """Write 1 for each row that goes left, and 0 for the others."""
-        cdef Py_ssize_t m = node.stop - node.start, i, n, n_missing
-        cdef Py_ssize_t feature = self.best.feature
-        cdef const uint64_t* cells = self.column(node, feature)
+        cdef Py_ssize_t m = node.stop - node.start, i, n = m, n_missing = 0
+        cdef Py_ssize_t feature = self.search.best.feature
+        cdef Py_ssize_t place
+        cdef const uint64_t* cells = NULL
         cdef double left_mass = 0, right_mass = 0, mass
-        n_missing = self.n_missing(cells, m)
-        n = m - n_missing
-        if self.n_categories[feature] > 0:
-            self._set_category_sides(node, cells, n)
+        if self.columns.sparse:
+            self._set_stored_sides(node)
         else:
-            for i in range(n):
-                self.side[<uint32_t> cells[i]] = i < self.best.n_first
-        if n_missing == 0 or self.use_surrogates:
+            cells = self.columns.column(node, feature)
+            n_missing = self.search.n_missing(cells, m)
+            n = m - n_missing
+            if self.columns.n_categories[feature] > 0:
+                self._set_category_sides(node, cells, n)
+            else:
+                for i in range(n):
+                    self.side[<uint32_t> cells[i]] = i < self.search.best.n_first
+        if n_missing == 0 or self.search.use_surrogates:
             # Nothing was learned of missing values: they follow the majority.
             for i in range(n):
-                mass = self._row_weight(node, <uint32_t> cells[i])
-                if self.side[<uint32_t> cells[i]]:
+                place = <uint32_t> cells[i] if cells and self.search.use_surrogates else i
+                mass = self._row_weight(node, place)
+                if self.side[place]:
                     left_mass += mass
                 else:
                     right_mass += mass
-            self.best.missing_left = left_mass > right_mass
+            self.search.best.missing_left = left_mass > right_mass
         for i in range(n, m):
-            self.side[<uint32_t> cells[i]] = self.best.missing_left
-        if self.use_surrogates:
+            self.side[<uint32_t> cells[i]] = self.search.best.missing_left
+        if self.search.use_surrogates:
             self._find_surrogates(node, cells, n, left_mass, right_mass)
             if n_missing:
                 self._follow_surrogates(node, cells, n, m)
+
+    cdef void _set_stored_sides(self, const Node* node) noexcept nogil:
+        """Write the sides of zeros to all rows, and then those of the stored values."""
+        cdef Py_ssize_t m = node.stop - node.start, i, first_above
+        cdef const uint64_t* cells = &self.columns.gathered[0]
+        self.columns.gather(node, self.search.best.feature)
+        first_above = m - self.columns.n_above
+        memset(&self.side[0], first_above <= self.search.best.n_first, m)
+        for i in range(self.columns.n_below):
+            self.side[<uint32_t> cells[i]] = i < self.search.best.n_first
+        cells += self.columns.n_below + 1
+        for i in range(self.columns.n_above):
+            self.side[<uint32_t> cells[i]] = first_above + i < self.search.best.n_first
 
     cdef double _row_weight(self, const Node* node, Py_ssize_t i) noexcept nogil:
         """Return by how much a row counts where sides agree, whatever its class counts."""
@@ -94,18 +116,18 @@ cdef class Division(SplitSearch):
     ) noexcept nogil:
         """Find the subset of the best split again, store it, and write the sides."""
         cdef Py_ssize_t n_groups, pivot, n_first, g, i
-        self.prepare(node)
-        n_groups = self.group(cells, n)
+        self.search.prepare(node)
+        n_groups = self.search.group(cells, n)
         pivot, n_first = (
-            self.best.n_first // (n_groups + 1), self.best.n_first % (n_groups + 1)
+            self.search.best.n_first // (n_groups + 1), self.search.best.n_first % (n_groups + 1)
         )
-        self.order_groups(n_groups, pivot)
+        self.search.order_groups(n_groups, pivot)
         for g in range(n_groups):
-            self.group_left[self.group_order[g]] = g < n_first
-        self.best.subset = self._store_subset(n_groups)
+            self.group_left[self.search.group_order[g]] = g < n_first
+        self.search.best.subset = self._store_subset(n_groups)
         g = 0
         for i in range(n):
-            g += rank_of(cells[i]) != <uint32_t> self.group_code[g]
+            g += rank_of(cells[i]) != <uint32_t> self.search.group_code[g]
             self.side[<uint32_t> cells[i]] = self.group_left[g]
 
     cdef int64_t _store_subset(self, Py_ssize_t n_groups) noexcept nogil:
@@ -114,7 +136,7 @@ cdef class Division(SplitSearch):
         cdef Py_ssize_t g
         self.subsets[begin] = <int32_t> n_groups
         for g in range(n_groups):
-            self.subsets[begin + 1 + g] = self.group_code[g] << 1 | self.group_left[g]
+            self.subsets[begin + 1 + g] = self.search.group_code[g] << 1 | self.group_left[g]
         self.n_subset_entries += n_groups + 1
         return begin
 
@@ -122,13 +144,14 @@ cdef class Division(SplitSearch):
         self, const Node* node, Py_ssize_t first, Py_ssize_t last
     ) noexcept nogil:
         cdef Py_ssize_t feature, m = node.stop - node.start
-        if self.on_demand or not (self.best.open_left or self.best.open_right):
+        cdef const Split* split = &self.search.best
+        if self.columns.on_demand or not (split.open_left or split.open_right):
             return
         for feature in range(first, last):
-            if not self.is_constant(node, feature):
+            if not self.columns.is_constant(node, feature):
                 partition_cells(
-                    &self.cells[feature, node.start], m, &self.fate[0], &self.scratch[0],
-                    self.best.open_left, self.best.open_right,
+                    &self.columns.cells[feature, node.start], m, &self.fate[0], &self.scratch[0],
+                    self.search.best.open_left, self.search.best.open_right,
                 )
 
     cdef void _find_surrogates(
@@ -146,26 +169,26 @@ cdef class Division(SplitSearch):
         # Rows that the split does not know are neither left nor right while surrogates are sought.
         for i in range(n, m):
             self.side[<uint32_t> cells[i]] = UNKNOWN
-        self.n_best_rivals = 0
-        for feature in range(self.n_features):
-            if feature == self.best.feature or self.is_constant(node, feature):
+        self.search.n_best_rivals = 0
+        for feature in range(self.columns.n_features):
+            if feature == self.search.best.feature or self.columns.is_constant(node, feature):
                 continue
-            rival.node, rival.feature, rival.gain = self.best.node, feature, -1.0
+            rival.node, rival.feature, rival.gain = self.search.best.node, feature, -1.0
             rival.subset, rival.flipped, rival.adjusted = -1, 0, 0.0
-            if self.n_categories[feature] > 0:
+            if self.columns.n_categories[feature] > 0:
                 self._agreeing_subset(node, feature, majority, known, &rival)
             else:
                 self._agreeing_threshold(node, feature, majority, known, &rival)
             if rival.gain > 0 and rival.adjusted > 1e-10:
-                self.rank_rival(self.n_surrogates, &rival)
-        for i in range(self.n_best_rivals):
+                self.search.rank_rival(self.n_surrogates, &rival)
+        for i in range(self.search.n_best_rivals):
             place = self.n_substitutes
-            self.surrogates[place] = self.best_rivals[i]
-            if self.n_categories[self.surrogates[place].feature] > 0:
+            self.surrogates[place] = self.search.best_rivals[i]
+            if self.columns.n_categories[self.surrogates[place].feature] > 0:
                 self._store_agreeing_subset(node, &self.surrogates[place])
             self.n_substitutes += 1
         for i in range(n, m):
-            self.side[<uint32_t> cells[i]] = self.best.missing_left
+            self.side[<uint32_t> cells[i]] = self.search.best.missing_left
 
     cdef void _rate(
         self, Rival* rival, double agreeing, double majority, double known
@@ -179,14 +202,14 @@ cdef class Division(SplitSearch):
     ) noexcept nogil:
         """Find the threshold, in either direction, that agrees most with the sides."""
         cdef Py_ssize_t m = node.stop - node.start, i, n, n_left = 0, n_shared = 0
-        cdef const uint64_t* cells = self.column(node, feature)
+        cdef const uint64_t* cells = self.columns.column(node, feature)
         cdef double left_of_left = 0, left_of_right = 0, agreeing, opposed, best = -1.0
         cdef double all_left = 0, all_right = 0
         cdef uint8_t side
         cdef Py_ssize_t where = -1, next_known
         cdef double mass
         cdef bint flipped = False
-        n = m - self.n_missing(cells, m)
+        n = m - self.search.n_missing(cells, m)
         for i in range(n):
             side = self.side[<uint32_t> cells[i]]
             mass = self._row_weight(node, <uint32_t> cells[i])
@@ -225,8 +248,8 @@ cdef class Division(SplitSearch):
         while rank_of(cells[next_known]) == rank_of(cells[where]):
             next_known += 1
         rival.threshold = between(
-            self.X[self.rows[node.start + <uint32_t> cells[where]], feature],
-            self.X[self.rows[node.start + <uint32_t> cells[next_known]], feature],
+            self.columns.value_of(node, feature, cells[where]),
+            self.columns.value_of(node, feature, cells[next_known]),
         )
         rival.flipped = flipped
         self._rate(rival, best, majority, known)
@@ -236,10 +259,10 @@ cdef class Division(SplitSearch):
     ) noexcept nogil:
         """Write which side each category of a node leans to; return the number of categories."""
         cdef Py_ssize_t m = node.stop - node.start, i = 0, n, g = 0, begin
-        cdef const uint64_t* cells = self.column(node, feature)
+        cdef const uint64_t* cells = self.columns.column(node, feature)
         cdef double left, right, mass
         cdef uint8_t side
-        n = m - self.n_missing(cells, m)
+        n = m - self.search.n_missing(cells, m)
         all_left[0], all_right[0] = 0, 0
         while i < n:
             begin, left, right = i, 0, 0
@@ -252,9 +275,9 @@ cdef class Division(SplitSearch):
                     right += mass
                 i += 1
             if left + right > 0:
-                self.group_code[g] = <int32_t> rank_of(cells[begin])
+                self.search.group_code[g] = <int32_t> rank_of(cells[begin])
                 self.group_left[g] = 1 if left > right else 0 if left < right else UNKNOWN
-                self.group_mass[g] = max(left, right)
+                self.search.group_mass[g] = max(left, right)
                 all_left[0] += left
                 all_right[0] += right
                 g += 1
@@ -270,7 +293,7 @@ cdef class Division(SplitSearch):
         cdef double all_left = 0, all_right = 0, agreeing = 0
         cdef Py_ssize_t g, n_groups = self._side_masses(node, feature, &all_left, &all_right)
         for g in range(n_groups):
-            agreeing += self.group_mass[g]
+            agreeing += self.search.group_mass[g]
         if n_groups == 0:
             return
         rival.threshold = 0.0
@@ -288,7 +311,7 @@ cdef class Division(SplitSearch):
         """Send the rows without a value to the side of the first surrogate that knows them."""
         cdef Py_ssize_t i, s, row
         cdef uint8_t side
-        cdef Py_ssize_t first = self.n_substitutes - self.n_best_rivals
+        cdef Py_ssize_t first = self.n_substitutes - self.search.n_best_rivals
         for i in range(n, m):
             row = self.rows[node.start + <uint32_t> cells[i]]
             for s in range(first, self.n_substitutes):
@@ -299,7 +322,7 @@ cdef class Division(SplitSearch):
 
     cdef uint8_t _surrogate_side(self, const Rival* rival, Py_ssize_t row) noexcept nogil:
         """Return 1 for left, 0 for right, or UNKNOWN."""
-        cdef double value = self.X[row, rival.feature]
+        cdef double value = self.columns.X[row, rival.feature]
         if isnan(value):
             return UNKNOWN
         if rival.subset >= 0:

@@ -8,16 +8,18 @@ import threading
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
+from sklearn_sl._validation import distinct_labels, is_plain_target, validate_data
 from sklearn_sl.base import class_factors, read_labels
 from sklearn_sl.tree import _cells
+from sklearn_sl.tree._entries import StoredEntries, stored_once
 
 # Rows are numbered by 31 bits of a cell.
 MOST_ROWS = 2**31 - 1
@@ -26,6 +28,8 @@ MANY = 500_000
 # Squares of larger numbers overflow, or may when they are summed up.
 LARGEST_TARGET = 1e150
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+# What is not stored is zero, not missing: so no value is missing in sparse samples.
+SPARSE_NUMBERS = {"dtype": np.float64, "accept_sparse": "csr"}
 # What a tree learns of its features in a fit, but for their names.
 LEARNED = ("n_features_in_", "is_categorical_", "_category_encoder")
 
@@ -37,25 +41,29 @@ def read_classification(tree, X, y, sample_weight):
     """Return the training set and the target of a classification tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_classes)
     target = class_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
 
 
 def read_regression(tree, X, y, sample_weight):
     """Return the training set and the target of a regression tree."""
     X, y, weight = read_rows(tree, X, y, sample_weight, read_numbers)
     target = number_target(tree, y, weight)
-    return TrainingSet(X, tree, effective_n_jobs(tree.n_jobs)), target
+    return TrainingSet(X, tree, threads_for(tree.n_jobs, X.size)), target
+
+
+def threads_for(n_jobs, size):
+    """Return how many threads may work on samples of so many numbers; few need no more than one."""
+    return 1 if n_jobs is None and size < MANY else effective_n_jobs(n_jobs)
 
 
 def read_rows(tree, X, y, sample_weight, read_targets):
     """Return samples, targets and weights of the rows of positive weight."""
-    check_supported(tree)
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
             f"{type(tree).__name__} requires y to be passed, but the target y is None."
         )
-    y = read_targets(y, len(X))
+    y = read_targets(y, X.shape[0])
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight is None or weight.all():
         return X, y, weight
@@ -68,19 +76,9 @@ def shared_training_set(tree, X, *, reader=None, n_threads=1):
 
     The estimator that reads it is the ``reader``, by default another such tree.
     """
-    check_supported(tree)
     tree._validate_params()
     reader = clone(tree) if reader is None else reader
     return TrainingSet(read_samples(reader, X, reset=True), reader, n_threads)
-
-
-def check_supported(tree):
-    """Raise an error for parameters that only scikit-learn's trees support."""
-    if getattr(tree, "monotonic_cst", None) is not None:
-        raise ValueError(
-            "monotonic_cst must be None: monotonicity constraints are not supported. Use the trees "
-            "and forests of scikit-learn for them."
-        )
 
 
 # ---------------------------------------------------------------- features
@@ -94,6 +92,8 @@ def read_samples(reader, X, *, reset):
     """
     if reset:
         learn_categorical_features(reader, X)
+    if sp.issparse(X):
+        return read_sparse_samples(reader, X, reset=reset)
     if reader.is_categorical_ is None:
         return validate_data(reader, X, reset=reset, **NUMBERS)
     validate_data(reader, X, reset=reset, skip_check_array=True)
@@ -108,6 +108,17 @@ def read_samples(reader, X, *, reset):
         reader._category_encoder = category_encoder().fit(categories)
     numbers[:, chosen] = reader._category_encoder.transform(categories)
     return numbers
+
+
+def read_sparse_samples(reader, X, *, reset):
+    """Return sparse samples in CSR format, those of a fit with each entry stored once."""
+    if reader.is_categorical_ is not None:
+        raise ValueError(
+            "X must be dense if some features are categorical, got a sparse container: pass "
+            "X.toarray(), or encode the categories as numbers and set categorical_features=None."
+        )
+    X = validate_data(reader, X, reset=reset, **SPARSE_NUMBERS)
+    return stored_once(X) if reset else X
 
 
 def learn_categorical_features(reader, X):
@@ -226,8 +237,9 @@ class TrainingSet:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Numbers; NaN is a missing value, and a categorical feature has its codes.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Numbers; NaN is a missing value, and a categorical feature has its codes. Sparse ones are in
+        CSR format, with each entry stored once and no zeros.
 
     reader : estimator, default=None
         What read the samples, and knows their categories; None if all features are numbers.
@@ -239,7 +251,10 @@ class TrainingSet:
     ----------
     cells : ndarray of shape (n_features, n_samples)
         For each column ``rank << 32 | row``, sorted; missing values have the rank
-        ``_cells.MISSING``, and a categorical value has its code.
+        ``_cells.MISSING``, and a categorical value has its code. Sparse samples have none.
+
+    entries : StoredEntries or None
+        Instead of cells, the entries of sparse samples.
 
     n_categories : ndarray of shape (n_features,)
         The number of categories of a feature, zero for a number.
@@ -252,11 +267,12 @@ class TrainingSet:
     """
 
     def __init__(self, X, reader=None, n_threads=1):
-        if len(X) > MOST_ROWS:
+        if X.shape[0] > MOST_ROWS:
             raise ValueError(
-                f"X must have at most {MOST_ROWS} samples to grow a tree on, got {len(X)}."
+                f"X must have at most {MOST_ROWS} samples to grow a tree on, got {X.shape[0]}."
             )
-        self._lock, self.X = threading.Lock(), np.ascontiguousarray(X)
+        self._lock, self.entries = threading.Lock(), None
+        self.X = X if sp.issparse(X) else np.ascontiguousarray(X)
         self.reader, categories = reader, [None] * X.shape[1]
         self.learned = {}
         if reader is not None:
@@ -265,17 +281,23 @@ class TrainingSet:
         self.n_categories = np.array(
             [0 if names is None else len(names) for names in categories], dtype=np.int32
         )
+        if sp.issparse(X):
+            self.entries, self.has_missing = StoredEntries(X, n_threads), False
+            return
         self.cells = np.empty(X.shape[::-1], dtype=np.uint64)
 
-        def sort(feature, over=None):
-            column = np.ascontiguousarray(self.X[:, feature])
-            _cells.rank_cells(np.argsort(column), column, self.cells[feature])
-            if self.n_categories[feature]:
-                self._rank_by_code(feature, column)
+        def sort(features, over=None):
+            columns = np.ascontiguousarray(self.X[:, features].T)
+            _cells.rank_cells(np.argsort(columns), columns, self.cells[features])
 
-        features = range(X.shape[1])
-        for _ in map(sort, features) if X.size < MANY else in_order(sort, features, n_threads):
-            pass
+        if X.size < MANY:
+            sort(slice(None))
+        else:
+            parts = [slice(feature, feature + 1) for feature in range(X.shape[1])]
+            for _ in in_order(sort, parts, n_threads):
+                pass
+        for feature in np.flatnonzero(self.n_categories):
+            self._rank_by_code(feature, self.X[:, feature])
         self.has_missing = any_missing(self.cells)
 
     def __getstate__(self):
@@ -319,10 +341,14 @@ class TrainingSet:
     def subset(self, features):
         """Return the same samples with some of the features, in this order."""
         part = object.__new__(TrainingSet)
-        part._lock = threading.Lock()
-        part.X, part.cells = np.ascontiguousarray(self.X[:, features]), self.cells[features]
+        part._lock, part.entries = threading.Lock(), None
         part.n_categories, part.reader = self.n_categories[features], self.reader
-        part.has_missing = any_missing(part.cells)
+        if self.entries is not None:
+            part.X, part.has_missing = self.X[:, features], False
+            part.entries = self.entries.subset(features, part.X)
+        else:
+            part.X, part.cells = np.ascontiguousarray(self.X[:, features]), self.cells[features]
+            part.has_missing = any_missing(part.cells)
         part.learned = {
             **self.learned,
             "n_features_in_": len(features),
@@ -370,16 +396,28 @@ class Target:
 
 def read_classes(y, n_samples):
     """Return validated classes, a column for each output."""
-    y = check_array(read_labels(y), ensure_2d=False, dtype=None, input_name="y")
-    check_classification_targets(y)
+    y = read_labels(y)
+    plain = is_plain_target(y, n_samples, numbers=False)
+    if not plain:
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    if not (plain and are_few_labels(y)):
+        distinct_labels(y)  # complains of what are no labels
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     return y
 
 
+def are_few_labels(y):
+    """Return whether labels are integers of a range much smaller than their number."""
+    return y.dtype.kind in "biu" and int(y.max()) - int(y.min()) < len(y) // 2
+
+
 def read_numbers(y, n_samples):
     """Return validated numbers, a column for each output."""
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    if is_plain_target(y, n_samples, numbers=True):
+        y = y.astype(np.float64, copy=False)
+    else:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     y = y.reshape(len(y), -1)
     check_consistent_length(y, np.empty(n_samples))
     if np.abs(y).max() > LARGEST_TARGET:
@@ -454,8 +492,8 @@ def class_weight_factors(class_weight, y, weight):
         class_weight = [class_weight] * n_outputs
     if len(class_weight) != n_outputs:
         raise ValueError(
-            f"class_weight must have one entry for each of {n_outputs} outputs, got "
-            f"{len(class_weight)}."
+            "The number of elements in class_weight should match number of outputs. Got a list of "
+            f"{len(class_weight)} for y of {n_outputs} outputs: give one entry for each output."
         )
     factors = [
         class_factors(entry, column, weight)

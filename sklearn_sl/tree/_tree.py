@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn_sl._state import CheckedState, check_entries, check_number, check_shape
 from sklearn_sl._threads import in_order
 from sklearn_sl.tree import _descend, _prune
+from sklearn_sl.tree._entries import as_numbers, dense_blocks
 
 # Samples that a thread sends down the tree before it looks up.
 BLOCK = 16_384
@@ -61,6 +62,10 @@ class Tree(CheckedState):
     value : ndarray of shape (node_count, n_outputs, max_n_classes)
         The shares of the classes, or the mean targets.
 
+    unclipped_value : ndarray of shape (node_count, n_outputs, max_n_classes) or None
+        The shares or targets before they were moved between the bounds that monotonicity
+        constraints set; None without constraints. The impurity is that of these.
+
     mass : ndarray of shape (node_count,)
         The weight of the training samples, where ``weighted_n_node_samples`` may count classes by
         the cost of their mistakes.
@@ -82,6 +87,8 @@ class Tree(CheckedState):
     surrogates, competitors : structured ndarray
         The surrogate and competitor splits, sorted by node, the best first.
     """
+
+    unclipped_value = None
 
     def __init__(self, **arrays):
         for name, array in arrays.items():
@@ -107,14 +114,17 @@ class Tree(CheckedState):
         self._check_subsets(self.subset, "subset")
         for name in ("surrogates", "competitors"):
             self._check_rivals(name)
-        self._check_subsets(self.surrogates["subset"], "surrogates")
+        self._check_subsets(self.surrogates["subset"], 'surrogates["subset"]')
 
     def _check_shapes(self):
         if np.shape(self.n_categories) != (self.n_features,):
-            raise ValueError(f"n_categories must have an entry for {self.n_features} features.")
+            raise ValueError(
+                f"n_categories must have one entry for each of the {self.n_features} features, but "
+                f"its shape is {np.shape(self.n_categories)}."
+            )
         n = check_shape(self, "children_left", (None,), np.int64).size
         if n == 0:
-            raise ValueError("A tree must have a node.")
+            raise ValueError("A tree must have at least one node, but children_left is empty.")
         for name in ("children_right", "feature", "depth", "n_node_samples", "subset"):
             check_shape(self, name, (n,), np.int64)
         for name in NODE_FLOATS:
@@ -124,39 +134,56 @@ class Tree(CheckedState):
         n_classes = check_shape(self, "n_classes", (self.n_outputs,), np.intp)
         check_entries(n_classes, "n_classes", 1, np.inf)
         check_shape(self, "value", (n, self.n_outputs, n_classes.max()))
+        if self.unclipped_value is not None:
+            check_shape(self, "unclipped_value", self.value.shape)
 
     def _check_children(self, split):
         """Raise an error unless each node but the root is the child of one node before it."""
         left, right = self.children_left[split], self.children_right[split]
         children = np.sort(np.concatenate([left, right]))
         if not np.array_equal(children, np.arange(1, self.node_count)):
-            raise ValueError("children_left and children_right must name each node once.")
+            raise ValueError(
+                "Each node but the root must be the child of exactly one other node, but "
+                "children_left and children_right name some of them never, or twice."
+            )
         if np.count_nonzero(self.children_right != LEAF) != len(split):
-            raise ValueError("A node must have two children, or none.")
+            raise ValueError(
+                "A node must have two children or none, but some have one alone: children_left and "
+                "children_right must be -1 at the same nodes."
+            )
         if (np.minimum(left, right) <= split).any():
-            raise ValueError("Children must come after their parents.")
+            raise ValueError(
+                "A child must have a larger number than its parent, but in children_left and "
+                "children_right some do not."
+            )
         deeper = self.depth[split] + 1
         if (
             self.depth[0]
             or (self.depth[left] != deeper).any()
             or (self.depth[right] != deeper).any()
         ):
-            raise ValueError("The depth of a node must be one more than that of its parent.")
+            raise ValueError(
+                "depth must be 0 for the root, and one more than that of the parent for each other "
+                "node, but for some it is not."
+            )
 
     def _check_subsets(self, subset, name):
         """Raise an error for subsets that begin, or end, outside of ``subsets``."""
-        check_entries(subset, f"the subsets of {name}", -1, len(self.subsets) - 1)
+        check_entries(subset, name, -1, len(self.subsets) - 1)
         begin = subset[subset >= 0]
         counts = self.subsets[begin].astype(np.int64)
-        check_entries(counts, "the sizes of subsets", 0, len(self.subsets))
-        check_entries(begin + counts, "the ends of subsets", 0, len(self.subsets) - 1)
+        check_entries(counts, "subsets that are numbers of categories", 0, len(self.subsets))
+        last = len(self.subsets) - 1
+        check_entries(begin + counts, f"{name} with their numbers of categories added", 0, last)
 
     def _check_rivals(self, name):
         rivals = check_shape(self, name, (None,), RIVALS[name])
-        check_entries(rivals["node"], f"the nodes of {name}", 0, self.node_count - 1)
-        check_entries(rivals["feature"], f"the features of {name}", 0, self.n_features - 1)
+        check_entries(rivals["node"], f'{name}["node"]', 0, self.node_count - 1)
+        check_entries(rivals["feature"], f'{name}["feature"]', 0, self.n_features - 1)
         if (np.diff(rivals["node"]) < 0).any():
-            raise ValueError(f"The {name} must be sorted by node.")
+            raise ValueError(
+                f'{name} must be sorted by node, but {name}["node"] decreases somewhere.'
+            )
 
     def _pack(self):
         """Lay out the nodes for the descent."""
@@ -166,10 +193,12 @@ class Tree(CheckedState):
         nodes["missing_left"] = self.missing_go_to_left
         self._nodes = nodes
         packed = np.zeros(len(self.surrogates), dtype=_descend.surrogate_dtype)
-        for name in ("threshold", "feature", "subset"):
-            packed[name] = self.surrogates[name]
-        packed["flipped"] = self.surrogates["reversed"]
-        first = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
+        first = np.zeros(self.node_count + 1, dtype=np.int64)
+        if len(packed):
+            for name in ("threshold", "feature", "subset"):
+                packed[name] = self.surrogates[name]
+            packed["flipped"] = self.surrogates["reversed"]
+            first[:] = np.searchsorted(self.surrogates["node"], np.arange(self.node_count + 1))
         self._unknowns = _descend.Unknowns(self.subset, self.subsets, first, packed)
         # Without categories and surrogates a comparison is all there is to a node.
         self._simple = not (len(self.surrogates) or (self.subset >= 0).any())
@@ -252,19 +281,32 @@ class Tree(CheckedState):
         return self._leaves(X, n_threads).astype(np.intp)
 
     def _leaves(self, X, n_threads=1):
+        X = as_numbers(X)
         self._check_width(X)
-        leaf = np.empty(len(X), dtype=np.int32)
+        n = X.shape[0]
+        leaf = np.empty(n, dtype=np.int32)
+
+        nodes, used = self._nodes, None
+        if sp.issparse(X) and self._simple:
+            nodes, used = self._nodes_of_used_features()
 
         def send(rows, over):
-            if self._simple:
-                _descend.apply(X[rows], self._nodes, leaf[rows])
-            else:
-                _descend.apply_unknown(X[rows], self._nodes, self._unknowns, leaf[rows])
+            for some, dense in dense_blocks(X, rows, used):
+                if self._simple:
+                    _descend.apply(dense, nodes, leaf[some])
+                else:
+                    _descend.apply_unknown(dense, nodes, self._unknowns, leaf[some])
 
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
+        blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
         for _ in in_order(send, blocks, min(n_threads, len(blocks))):
             pass
         return leaf
+
+    def _nodes_of_used_features(self):
+        """Return the nodes with the features that they use numbered anew, and these features."""
+        nodes, split = self._nodes.copy(), self.children_left != LEAF
+        used, nodes["feature"][split] = np.unique(self.feature[split], return_inverse=True)
+        return nodes, used
 
     def _check_width(self, X):
         if X.shape[1] != self.n_features:
@@ -275,13 +317,16 @@ class Tree(CheckedState):
     def apply_path(self, X, alphas):
         """Return where each sample ends in the trees pruned at ``alphas``, which increase."""
         self._check_width(X)
-        leaf = np.empty((len(X), len(alphas)), dtype=np.int32)
-        _descend.apply_path(X, self._nodes, self._unknowns, self.collapse, alphas, leaf)
+        leaf = np.empty((X.shape[0], len(alphas)), dtype=np.int32)
+        for some, dense in dense_blocks(X, slice(None)):
+            _descend.apply_path(
+                dense, self._nodes, self._unknowns, self.collapse, alphas, leaf[some]
+            )
         return leaf
 
     def predict(self, X):
         """Return the value of the leaf of each sample."""
-        values = self.value.take(self._leaves(np.ascontiguousarray(X, dtype=np.float64)), axis=0)
+        values = self.value.take(self._leaves(X), axis=0)
         return values[:, 0] if self.n_outputs == 1 else values
 
     def decision_path(self, X, n_threads=1):
@@ -291,7 +336,7 @@ class Tree(CheckedState):
         indices = np.empty(indptr[-1], dtype=np.int32)
         _descend.paths(leaf, self.parent, indptr, indices)
         ones = np.ones(len(indices), dtype=np.intp)
-        return sp.csr_matrix((ones, indices, indptr), shape=(len(X), self.node_count))
+        return sp.csr_matrix((ones, indices, indptr), shape=(len(leaf), self.node_count))
 
     # ------------------------------------------------------------ pruning
 
@@ -306,7 +351,8 @@ class Tree(CheckedState):
         kept = np.flatnonzero(place >= 0)
         arrays = self.__getstate__()
         for name in NODE_ARRAYS:
-            arrays[name] = arrays[name][kept]
+            if arrays.get(name) is not None:
+                arrays[name] = arrays[name][kept]
         leaf = (arrays["children_left"] == LEAF) | (arrays["collapse"] <= alpha)
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
@@ -341,6 +387,7 @@ NODE_ARRAYS = (
     "missing_go_to_left",
     "n_node_samples",
     "value",
+    "unclipped_value",
     "subset",
 )
 
@@ -351,7 +398,7 @@ def normalized(importances):
     return importances / total if total > 0 else importances
 
 
-def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
+def make_tree(grown, field, target, rules, *, preorder, mass):
     """Return the tree of what was grown, whose risks are relative to ``mass``."""
     n_classes = target.n_classes
     left = np.full(len(grown.nodes), LEAF, dtype=np.int64)
@@ -364,12 +411,14 @@ def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
 
+    split = place[splits["node"]]
+
     def at_splits(name, other, dtype):
         values = np.full(len(left), other, dtype=dtype)
-        values[place[splits["node"]]] = splits[name]
+        values[split] = splits[name]
         return values
 
-    nodes = grown.nodes[order]
+    weight = grown.nodes["weight"][order] * field.weight_unit
     subset = at_splits("subset", -1, np.int64)
     threshold = at_splits("threshold", UNDEFINED, np.float64)
     threshold[subset >= 0] = np.nan
@@ -383,11 +432,11 @@ def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
         feature=at_splits("feature", UNDEFINED, np.int64),
         threshold=threshold,
         missing_go_to_left=at_splits("missing_left", 0, np.uint8),
-        depth=nodes["depth"].copy(),
-        impurity=nodes["impurity"].copy(),
-        n_node_samples=nodes["stop"] - nodes["start"],
-        weighted_n_node_samples=nodes["weight"] * field.weight_unit,
-        mass=nodes["weight"] * field.weight_unit,
+        depth=grown.nodes["depth"][order],
+        impurity=grown.nodes["impurity"][order],
+        n_node_samples=(grown.nodes["stop"] - grown.nodes["start"])[order],
+        weighted_n_node_samples=weight,
+        mass=weight.copy(),
         value=values_of(grown.values[order], field.first_channel, n_classes),
         improvement=at_splits("gain", 0, np.float64) / field.n_outputs / field.total_weight,
         risk=np.zeros(len(left)),
@@ -395,27 +444,58 @@ def make_tree(grown, field, target, *, preorder, n_competitors, risk, mass):
         subset=subset,
         subsets=grown.subsets.copy(),
         surrogates=surrogates_of(grown.surrogates, place, left),
-        competitors=competitors_of(grown, place, left, field, n_competitors),
+        competitors=competitors_of(grown, place, left, field, rules.competitors),
     )
     if target.cost is not None:
         restore_shares(tree, target.cost)
-    set_risk(tree, node_losses(tree, target, risk) / mass)
+    excess = 0.0
+    if rules.monotonic:
+        nodes = grown.nodes[order]
+        excess = nodes["excess"]
+        clip_values(tree, nodes, None if target.cost is None else target.cost.sum(axis=1))
+    set_risk(tree, node_losses(tree, target, rules.risk, excess) / mass)
     return tree
 
 
+def clip_values(tree, nodes, cost=None):
+    """Move the values between the bounds that constraints set.
+
+    The bounds of the shares of two classes are those of the second one, as the splits see them:
+    times what its mistakes ``cost``.
+    """
+    tree.unclipped_value = tree.value
+    lower, upper = nodes["lower"], nodes["upper"]
+    if tree.max_n_classes == 1:
+        tree.value = np.clip(tree.value, lower[:, None, None], upper[:, None, None])
+        return
+    if cost is not None:
+        bounds = np.clip([lower, upper], 0, 1)
+        lower, upper = bounds * cost[0] / (bounds * cost[0] + (1 - bounds) * cost[1])
+    second = np.clip(tree.value[:, 0, 1], lower, upper)
+    tree.value = np.stack([1 - second, second], axis=1)[:, None]
+
+
 def values_of(values, first_channel, n_classes):
-    """Return the masses of the classes as shares, padded with zeros, or the means."""
+    """Return the masses of the classes as shares, padded with zeros, or the means.
+
+    ``values`` may be used up.
+    """
     if n_classes is None:
         return values[:, :, None].copy()
-    table = np.zeros((len(values), len(n_classes), n_classes.max()))
-    for output, n in enumerate(n_classes):
-        table[:, output, :n] = values[:, first_channel[output] : first_channel[output + 1]]
+    if len(n_classes) == 1:
+        table = values[:, None, :]
+    else:
+        table = np.zeros((len(values), len(n_classes), n_classes.max()))
+        for output, n in enumerate(n_classes):
+            table[:, output, :n] = values[:, first_channel[output] : first_channel[output + 1]]
     table /= table[:, :1].sum(axis=2, keepdims=True)
     return table
 
 
 def surrogates_of(found, place, left):
     """Return the surrogates of the nodes that were split."""
+    if not len(found):
+        return np.zeros(0, dtype=surrogate_dtype)
     found = found[left[found["node"]] != LEAF]
     surrogates = np.zeros(len(found), dtype=surrogate_dtype)
     surrogates["node"] = place[found["node"]]
@@ -428,6 +508,8 @@ def surrogates_of(found, place, left):
 
 def competitors_of(grown, place, left, field, most):
     """Return the competitors of the nodes that were split, at most so many for each."""
+    if not most:
+        return np.zeros(0, dtype=competitor_dtype)
     taken = np.full(len(left), UNDEFINED)
     taken[grown.splits["node"]] = grown.splits["feature"]
     found = grown.competitors[left[grown.competitors["node"]] != LEAF]
@@ -504,11 +586,14 @@ def node_labels(tree, cost):
     return (tree.value[:, 0] @ cost).argmin(axis=1)[:, None]
 
 
-def node_losses(tree, target, risk="impurity"):
-    """Return what each node would add to the risk, times the mass of all samples, as a leaf."""
+def node_losses(tree, target, risk="impurity", excess=0.0):
+    """Return what each node would add to the risk, times the mass of all samples, as a leaf.
+
+    ``excess`` is by how much the impurity of what it predicts is larger than its own.
+    """
     if risk == "misclassification":
         return training_losses(tree, target)
-    losses = tree.impurity * tree.weighted_n_node_samples
+    losses = (tree.impurity + excess) * tree.weighted_n_node_samples
     # The impurity may be that of classes that count by their cost.
     return losses if target.cost is None else losses * (target.mass / target.weight.sum())
 
@@ -516,13 +601,16 @@ def node_losses(tree, target, risk="impurity"):
 def training_losses(tree, target):
     """Return the mass, or the cost, of the training samples that each node gets wrong.
 
-    Of numbers it is the impurity.
+    Of numbers it is the risk.
     """
     if target.n_classes is None:
-        return tree.impurity * tree.weighted_n_node_samples
+        return tree.risk * target.mass
+    shares = tree.value if tree.unclipped_value is None else tree.unclipped_value
+    labels = node_labels(tree, target.cost)
     if target.cost is not None:
-        return tree.mass * (tree.value[:, 0] @ target.cost).min(axis=1)
-    return tree.mass * np.maximum(1 - tree.value.max(axis=2), 0).mean(axis=1)
+        return tree.mass * (shares[:, 0] @ target.cost)[np.arange(len(labels)), labels[:, 0]]
+    right = np.take_along_axis(shares, labels[:, :, None], axis=2)
+    return tree.mass * np.maximum(1 - right, 0).mean(axis=(1, 2))
 
 
 def restore_shares(tree, cost):

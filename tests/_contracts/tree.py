@@ -18,7 +18,7 @@ CONFIGS = {
         {"class_weight": "balanced"},
         {"risk": "misclassification", "ccp_alpha": 0.01},
     ],
-    "DecisionTreeRegressor": [*TREES, {"ccp_alpha": 0.01}],
+    "DecisionTreeRegressor": [*TREES, {"ccp_alpha": 0.01}, {"criterion": "absolute_error"}],
     "DecisionTreeClassifierCV": [
         {"cv": 3, "criterion": "log_loss", "rule": "1se"},
         {"cv": 3, "risk": "misclassification", "surrogates": 2, "n_jobs": 2},
@@ -46,7 +46,11 @@ LONG_FITS = {
         ({"max_leaf_nodes": 1000}, 50_000, 20),
         ({"surrogates": 5}, 30_000, 20),
     ],
-    "DecisionTreeRegressor": [({}, 50_000, 20), ({"criterion": "poisson"}, 15_000, 20)],
+    "DecisionTreeRegressor": [
+        ({}, 50_000, 20),
+        ({"criterion": "poisson"}, 30_000, 20),
+        ({"criterion": "absolute_error"}, 10_000, 20),
+    ],
     "DecisionTreeClassifierCV": [({}, 10_000, 20), ({"n_jobs": 2}, 20_000, 20)],
     "DecisionTreeRegressorCV": [({}, 4000, 20)],
 }

@@ -242,9 +242,10 @@ def test_any_classifier_is_boosted_as_in_scikit_learn(member):
 
 
 @pytest.mark.parametrize("max_depth", [1, 3])
-def test_shared_columns_change_nothing(max_depth):
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_shared_columns_change_nothing(max_depth, n_classes):
     X, y = load_digits(return_X_y=True)
-    y = y % 2  # features with few values: many ties
+    y = y % n_classes  # features with few values: many ties
     ours = AdaBoostClassifier(DecisionTreeClassifier(max_depth=max_depth), n_estimators=15)
     other = AdaBoostClassifier(OtherTree(max_depth=max_depth), n_estimators=15)
     ours.fit(X, y)
@@ -599,7 +600,7 @@ def test_sparse_samples_are_for_members_that_take_them():
         sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), **ALGEBRA
     )
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        AdaBoostClassifier().fit(sp.csr_array(X), y)
+        AdaBoostClassifier(DecisionStump()).fit(sp.csr_array(X), y)
 
 
 # ---------------------------------------------------------------- weights

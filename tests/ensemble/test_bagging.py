@@ -213,6 +213,25 @@ def test_logarithms_and_decisions_are_averaged_as_in_scikit_learn():
     assert not hasattr(BaggingClassifier().fit(X, y), "decision_function")
 
 
+class Decider(BaseEstimator):
+    """Has a decision function, and does not tell its classes."""
+
+    def fit(self, X, y):
+        self.fitted_ = True
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+def test_base_estimators_need_not_tell_their_classes_to_decide():
+    X, y = load_iris(return_X_y=True)
+    model = BaggingClassifier(Decider(), n_estimators=3).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), X[:, 0], **EXACT)
+
+
 def test_several_targets():
     X, y = DIABETES
     Y = np.column_stack([y, -2 * y])
@@ -294,7 +313,7 @@ def test_wrong_parameters_are_told():
     with pytest.raises(ValueError, match="without replacement"):
         BaggingClassifier(max_samples=151, bootstrap=False).fit(X, y)
     with pytest.raises(ValueError, match="monotonic_cst"):
-        BaggingClassifier(DecisionTreeClassifier(monotonic_cst=[1, 0, 0, 0])).fit(X, y)
+        BaggingClassifier(DecisionTreeClassifier(monotonic_cst=[1, 0, 0])).fit(X, y)
     with pytest.raises(ValueError, match="max_depth"):
         BaggingClassifier(DecisionTreeClassifier(max_depth=-1)).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):

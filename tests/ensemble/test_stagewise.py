@@ -19,7 +19,7 @@ from sklearn_sl.ensemble import (
     ForwardStagewiseRegressor,
     SubstringStump,
 )
-from sklearn_sl.ensemble._stagewise import LOSSES, kink_of_least_loss
+from sklearn_sl.ensemble._losses import LOSSES, kink_of_least_loss
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 for_every_loss = pytest.mark.parametrize("loss", sorted(LOSSES))

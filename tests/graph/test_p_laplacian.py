@@ -17,7 +17,7 @@ from sklearn_sl.datasets import make_two_cliques
 from sklearn_sl.graph import (
     PLaplacianClassifier,
     _network,
-    _p_laplacian,
+    _p_harmonic,
     _sampled_elimination,
     as_graph,
     effective_resistance,
@@ -25,7 +25,7 @@ from sklearn_sl.graph import (
     minimum_cut,
     p_resistance,
 )
-from sklearn_sl.graph._p_laplacian import p_harmonic, p_mean
+from sklearn_sl.graph._p_harmonic import p_harmonic, p_mean
 from sklearn_sl.theory import harmonic_clique_values
 
 EXPONENTS = [1.01, 1.1, 1.5, 2.0, 3.0, 10.0, 50.0]
@@ -104,7 +104,7 @@ def test_bound_is_the_dual_at_the_best_multiple_of_a_flow(p, rng):
     """The dual is ``sum f d - (p - 1) sum w |f / (p w)|^q``, for a flow that does not leak."""
     W = sp.csr_array(random_graph(rng, 12, density=0.3))
     labelled = np.isin(np.arange(12), [0, 6, 11])
-    islands = _p_laplacian.Islands(W, np.where(labelled, rng.uniform(size=12), 0.0), labelled)
+    islands = _p_harmonic.Islands(W, np.where(labelled, rng.uniform(size=12), 0.0), labelled)
     u, flow = islands.potentials(islands.weight * rng.uniform(size=len(islands.weight)))
     carried = islands.total(flow * islands.differences(u))
     used = islands.total(islands.weight * np.abs(flow / islands.weight / p) ** (p / (p - 1)))
@@ -442,7 +442,7 @@ def test_unit_of_the_weights_does_not_matter(scale, rng):
 def test_line_search_never_climbs(rng):
     W = sp.csr_array(random_graph(rng, 20, density=0.3))
     labelled = np.arange(20) < 3
-    islands = _p_laplacian.Islands(W, np.where(labelled, rng.uniform(size=20), 0.0), labelled)
+    islands = _p_harmonic.Islands(W, np.where(labelled, rng.uniform(size=20), 0.0), labelled)
     for r in (2.0, 3.0, 20.0, 100.0):
         for _ in range(20):
             u, v = rng.uniform(size=(2, 20))

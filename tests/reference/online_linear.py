@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear import _steps, _sweeps
 from sklearn_sl.online.linear._linear import BIAS, LOSS, N_STEPS, N_WRONG, SCALE, SQUARES, as_rows
 
 # ---------------------------------------------------------------- losses: value and slope
@@ -181,16 +181,23 @@ class Trials(NamedTuple):
     squares: float
 
 
+def begun(n_vectors, n_features):
+    """Return weights and tails of vectors that begin with zeros, as a compiled sweep has them."""
+    v, tails = np.zeros((n_vectors, n_features)), np.zeros((n_vectors, _steps.TAIL))
+    tails[:, SCALE] = 1.0
+    return v, v[:, :0], tails, np.zeros((2, n_vectors)), v[:, :0]
+
+
 def play(X, targets, loss, rule, *, intercept=False, radius=np.inf):
     """Play trials by the compiled sweep of one vector that begins with zeros."""
-    scores, v = np.empty((len(X), 1)), np.zeros((1, X.shape[1]))
-    tail = np.zeros(_sweeps.TAIL)
-    tail[SCALE] = 1.0
-    none = np.empty(0)
-    played = _sweeps.sweep(
-        as_rows(X), targets, none, loss, rule, intercept, radius, 0, v, v[:, :0], tail, scores, 0
+    scores, state = np.empty((len(X), 1)), begun(1, X.shape[1])
+    sweep = _sweeps.Sweep(
+        *(as_rows(X), targets, None, np.empty((1, 0)), loss, rule, intercept, radius, 1.0, 0.0),
+        *(*state, np.full(len(X), -1.0)),
     )
+    played, _ = sweep.play(None, np.empty(0), np.zeros(1, dtype=np.uint8), 0, scores)
     assert played == len(X)
+    v, _, (tail,), *_ = state
     return Trials(
         scores[:, 0],
         np.append(tail[SCALE] * v[0], tail[BIAS]),
@@ -203,15 +210,14 @@ def play(X, targets, loss, rule, *, intercept=False, radius=np.inf):
 
 def play_together(X, codes, n_classes, loss, rule, *, radius=np.inf):
     """Play trials by the compiled sweep of all classes, which begin with zeros."""
-    scores, v = np.empty((len(X), n_classes)), np.zeros((n_classes, X.shape[1]))
-    tail, biases, none = np.zeros(_sweeps.TAIL), np.zeros((2, n_classes)), np.empty(0)
-    tail[SCALE] = 1.0
-    once, now = np.empty(0, dtype=np.int64), np.empty(n_classes)
-    played = _sweeps.sweep_classes(
-        *(as_rows(X), codes, none, once, loss, rule, False, radius, 0),
-        *(v, v[:, :0], *biases, tail, scores, now),
+    scores, state = np.empty((len(X), n_classes)), begun(n_classes, X.shape[1])
+    sweep = _sweeps.Sweep(
+        *(as_rows(X), None, codes, np.empty((n_classes, 0)), loss, rule, False, radius, 1.0, 0.0),
+        *(*state, np.full(len(X), -1.0)),
     )
-    assert played == len(X)
+    once, now = np.empty(0, dtype=np.int64), np.empty(n_classes)
+    assert sweep.play_together(None, np.empty(0), once, 0, scores, now) == len(X)
+    v, _, (tail, *_), *_ = state
     return Trials(
         scores,
         tail[SCALE] * v,

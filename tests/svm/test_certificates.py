@@ -652,7 +652,7 @@ def test_order_of_rows_of_a_hard_problem_matters_within_the_gaps(rng):
 @classifier_losses
 def test_exchanged_labels_change_the_sign(params, loss, rng):
     X, sign = two_classes(rng, n=40)
-    model = SVC(loss=loss, **params)
+    model = SVC(loss=loss, tol=1e-8, **params)
     plain = model.fit(X, sign).decision_function(X)
     np.testing.assert_allclose(
         model.fit(X, -sign).decision_function(X), -plain, rtol=1e-6, atol=1e-6
@@ -778,15 +778,13 @@ class TestTolerance:
         assert 1e-6 < violations[1] <= 1e-1
         assert violations[2] <= 1e-3 and violations[3] <= 1e-8
         steps = [np.max(fit.n_iter_) for fit in fits]
-        # A Newton step may meet the last two tolerances at once.
         assert steps[0] <= steps[1] < steps[2] <= steps[3]
 
     def test_holds_for_every_pair_of_classes(self, rng):
         X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, size=90)
-        rough, default = (SVC(tol=tol).fit(X, y) for tol in (0.1, 1e-3))
-        assert ((rough.kkt_violation_ > 1e-6) & (rough.kkt_violation_ <= 0.1)).all()
-        assert (default.kkt_violation_ < 1e-9).all()
-        assert (rough.n_iter_ < default.n_iter_).all()
+        for tol in (0.1, 1e-3, 1e-8):
+            violation = SVC(tol=tol).fit(X, y).kkt_violation_
+            assert ((violation > 1e-4 * tol) & (violation <= tol)).all()
 
     def test_does_not_limit_exact_leave_one_out(self, rng):
         X, sign = two_classes(rng, n=60)

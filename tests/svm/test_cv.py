@@ -114,6 +114,7 @@ def test_search_equals_grid_search_over_svc(data, params):
 )
 def test_search_equals_grid_search_over_svr(params):
     X, y = targets()
+    params |= {"tol": 1e-9}  # it bounds the differences of scores
     model = SVRCV(CS, kernel_grid=GAMMAS, cv=4, **params).fit(X, y)
     grid = GridSearchCV(SVR(**params), {"C": CS, **GAMMAS}, cv=4, refit=first_of_the_best).fit(X, y)
     assert_same_results(model, grid, **ALGEBRA)
@@ -132,7 +133,7 @@ def test_search_equals_grid_search_over_the_svc_of_scikit_learn(data):
 
 def test_search_equals_grid_search_over_the_svr_of_scikit_learn():
     X, y = targets()
-    model = SVRCV(CS, kernel_grid=GAMMAS, cv=5).fit(X, y)
+    model = SVRCV(CS, kernel_grid=GAMMAS, cv=5, tol=1e-9).fit(X, y)
     grid = GridSearchCV(peer.SVR(tol=1e-9), {"C": CS, **GAMMAS}, refit=first_of_the_best).fit(X, y)
     assert_same_results(model, grid, rtol=1e-6, atol=1e-6)
     assert_same_choice(model, grid)
@@ -298,8 +299,8 @@ def test_classes_that_a_fold_lacks_are_not_predicted_there():
 @pytest.mark.parametrize("cv", [ShuffleSplit(4, random_state=0), KFold(7)], ids=str)
 def test_splitters_and_their_number_of_folds(cv):
     X, y = targets(60)
-    model = SVRCV(CS, gamma=0.1, cv=cv).fit(X, y)
-    grid = GridSearchCV(SVR(gamma=0.1), {"C": CS}, cv=cv).fit(X, y)
+    model = SVRCV(CS, gamma=0.1, cv=cv, tol=1e-9).fit(X, y)
+    grid = GridSearchCV(SVR(gamma=0.1, tol=1e-9), {"C": CS}, cv=cv).fit(X, y)
     assert_same_results(model, grid, **ALGEBRA)
 
 
@@ -351,9 +352,8 @@ def test_loo_score_of_a_regression_is_that_of_refits_without_each_sample():
     X, y = targets(40)
     Cs = [1.0, 30.0]
     model = SVRCV(Cs, gamma=0.2, cv="loo").fit(X, y)
-    refits = [
-        r2_score(y, cross_val_predict(SVR(C=C, gamma=0.2), X, y, cv=LeaveOneOut())) for C in Cs
-    ]
+    machines = [SVR(C=C, gamma=0.2, tol=1e-9) for C in Cs]
+    refits = [r2_score(y, cross_val_predict(one, X, y, cv=LeaveOneOut())) for one in machines]
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], refits, rtol=1e-5)
 
 
@@ -465,8 +465,8 @@ def problems(rng, family, squared):
 @pytest.mark.parametrize("squared", [False, True])
 def test_problems_in_turn_have_the_solutions_of_each_alone(family, squared, rng):
     some, gram = problems(rng, family, squared)
-    for problem, solution in zip(some, solve_in_turn(some, gram, tol=1e-6), strict=True):
-        alone = solve(problem, gram, tol=1e-6)
+    for problem, solution in zip(some, solve_in_turn(some, gram, tol=1e-10), strict=True):
+        alone = solve(problem, gram, tol=1e-10)
         np.testing.assert_allclose(solution.b, alone.b, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(solution.values, alone.values, rtol=1e-6, atol=1e-8)
 

@@ -60,7 +60,7 @@ def measured(rng, n=80, p=4):
 
 def pair(ours, theirs, **params):
     """Return our estimator and scikit-learn's with the same parameters, solved closely."""
-    return ours(tol=TOL, **params), theirs(tol=TOL, **params)
+    return ours(tol=TOL / 100, **params), theirs(tol=TOL, **params)
 
 
 def dense(values):
@@ -516,12 +516,59 @@ def test_calibration_gives_the_probabilities(n_classes, rng):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, **EXACT)
 
 
-def test_probabilities_are_refused_with_the_way_to_get_them(rng):
+@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_those_of_a_calibrated_machine(n_classes, rng):
+    X, y, X_test = labelled(rng, n_classes=n_classes)
+    model = SVC(probability=True).fit(X, y)
+    calibrated = CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X_test), calibrated.predict_proba(X_test))
+    np.testing.assert_allclose(
+        np.exp(model.predict_log_proba(X_test)), model.predict_proba(X_test), **EXACT
+    )
+    np.testing.assert_array_equal(model.predict(X_test), SVC().fit(X, y).predict(X_test))
+    with pytest.warns(FutureWarning, match="probA_"):
+        assert model.probA_.shape == (1 if n_classes == 2 else 3,)
+    model.set_params(probability=False).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    model.set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        model.predict_proba(X_test)
+
+
+def test_probability_is_deprecated(rng):
     X, y, _ = labelled(rng)
-    with pytest.raises(ValueError, match="CalibratedClassifierCV"):
-        SVC(probability=True).fit(X, y)
+    with pytest.warns(FutureWarning, match="`probability` parameter was deprecated"):
+        SVC(probability=False).fit(X, y)
     assert not hasattr(SVC().fit(X, y), "predict_proba")
-    SVC(probability=False).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
+def test_probabilities_of_a_class_with_one_sample():
+    X, y = np.array([[0.0], [1.0], [2.0], [8.0]]), [0, 0, 0, 1]
+    probabilities = SVC(probability=True).fit(X, y).predict_proba(X)
+    assert probabilities[3, 1] > probabilities[:3, 1].max()
+
+
+def test_negative_weights_remove_samples(rng):
+    X, y, X_test = labelled(rng)
+    weight = rng.normal(size=len(y))
+    weighted = SVC().fit(X, y, weight).decision_function(X_test)
+    kept = weight > 0
+    removed = SVC().fit(X[kept], y[kept], weight[kept]).decision_function(X_test)
+    np.testing.assert_array_equal(weighted, removed)
+    assert SVR().fit(X, X[:, 0], weight).support_.max() < len(y)
+    for model in (SVC(), SVR()):
+        with pytest.raises(ValueError, match="all samples have zero or negative weights"):
+            model.fit(X, y, -np.ones(len(y)))
+
+
+def test_weights_of_features_cannot_be_changed(rng):
+    X, y, _ = labelled(rng)
+    for model, data in ((SVC(kernel="linear"), X), (SVR(kernel="linear"), sp.csr_array(X))):
+        coef = model.fit(data, y if isinstance(model, SVC) else X[:, 0]).coef_
+        with pytest.raises(ValueError, match="read-only"):
+            coef[0, 0] = 1.0
 
 
 # ---------------------------------------------------------------- errors

@@ -119,7 +119,7 @@ class TestValues:
         X, sign = two_classes(rng, n=60)
         gram = MatrixGram(KERNELS[kernel](X))
         problem = margin_problem(sign, np.full(60, 3.0), intercept=intercept)
-        rough = loo_values(problem, gram, solve(problem, gram, tol=0.05, polish=False))
+        rough = loo_values(problem, gram, solve(problem, gram, tol=0.05))
         exact = loo_values(problem, gram, solved(problem, gram))
         np.testing.assert_allclose(rough, exact, **CLOSE)
 
@@ -491,7 +491,7 @@ class TestDegenerateProblems:
         X, sign, weight, C = case
         gram = MatrixGram(KERNELS[kernel](X))
         problem = margin_problem(sign, C * weight, **form)
-        solution = solve(problem, gram, tol=tol, polish=False)
+        solution = solve(problem, gram, tol=tol)
         refits = values_of_refits(problem, gram)
         np.testing.assert_allclose(loo_values(problem, gram, solution), refits, **CLOSE)
         clear = np.abs(refits) > 1e-6
@@ -504,7 +504,7 @@ class TestDegenerateProblems:
         X, y, weight, C = case
         gram = MatrixGram(KERNELS[kernel](X))
         problem = tube_problem(y, C * weight, epsilon, **form)
-        solution = solve(problem, gram, tol=tol, polish=False)
+        solution = solve(problem, gram, tol=tol)
         refits = values_of_refits(problem, gram)
         np.testing.assert_allclose(loo_values(problem, gram, solution), refits, **CLOSE)
 

@@ -293,11 +293,6 @@ def test_a_rule_is_met_exactly(rng, parameter):
     assert DecisionTreeClassifier(**{parameter: largest + 1}).fit(X, y).get_n_leaves() == 1
 
 
-def test_monotonic_constraints_are_refused(rng):
-    with pytest.raises(ValueError, match="monotonic_cst"):
-        DecisionTreeRegressor(monotonic_cst=[1]).fit([[0.0], [1.0]], [0, 1])
-
-
 def test_large_integer_weights_need_no_more_memory_than_others(rng):
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, size=100)
 

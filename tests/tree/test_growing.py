@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn_sl.ensemble import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_sl.tree._growing import draw_seed, grow, rules_of
-from sklearn_sl.tree._training_set import read_classification
+from sklearn_sl.tree._training_set import read_classification, read_regression
 
 CLASSIFICATION = ["gini", "entropy", "log_loss"]
 REGRESSION = ["squared_error", "poisson"]
@@ -544,14 +544,17 @@ def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, rng, monkeypat
     X = rng.integers(0, 300, (400, 20)).astype(float)
     X[:, :6] = X[:, :6] // 50
     X[:, 6] = 1
+    X[:, 9:13] = np.where(rng.random((400, 4)) < 0.7, 0, X[:, 9:13] - 5)  # zeros, few values below
     X[rng.random(X.shape) < 0.1] = np.nan
-    y = (np.nansum(X[:, 2:9], axis=1) + 30 * rng.normal(size=400)) // 200
+    y = (np.nansum(X[:, 2:11], axis=1) + 30 * rng.normal(size=400)) // 200
     weight = rng.integers(0, 4, 400)
     trees = []
     for sorting in (1e-9, 1e9):
         monkeypatch.setattr("sklearn_sl.tree._growing.SORTING", sorting)
         model = Tree(max_features=3, random_state=0, **rules)
-        assert rules_of(model, 20).sorts_on_demand(20) == (sorting < 1)
+        read = read_classification if Tree is DecisionTreeClassifier else read_regression
+        limits = rules_of(model, *read(model, X, y, None))
+        assert limits.sorts_on_demand(20) == (sorting < 1)
         trees.append(model.fit(X, y, weight).tree_)
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
@@ -578,7 +581,7 @@ def test_growing_is_a_function_of_training_set_target_rules_and_seed(rng, params
     model = DecisionTreeClassifier(**params)
     training_set, target = read_classification(model, X, y, None)
     before = dict(vars(model))
-    rules = rules_of(model, 5)
+    rules = rules_of(model, training_set, target)
     trees = [grow(training_set, target, rules, draw_seed(rules, 3, 5)) for _ in range(2)]
     assert vars(model) == before
     for tree in trees:

@@ -1,5 +1,15 @@
 """Weights of experts: what they are in a trial, and how losses change them."""
 
+from libc.math cimport isfinite
+
+# The entries of a tail.
+cdef enum:
+    LEAST = 0  # the least of the costs
+    OFFSET = 1  # what was subtracted from all of them before
+    GAP = 2  # the sum of the differences between mean losses and mixed losses
+    LEFT = 3  # what the losses of the last trial left of the weights
+    N_ENTRIES = 4
+
 cdef extern from "_aggregating.h" nogil:
     enum:
         LANES "SL_LANES"
@@ -72,3 +82,18 @@ cdef class ExponentialWeights(Weights):
     cdef bint advance(
         self, const double* losses, const double* values, double* answers, double* sums
     ) noexcept nogil
+
+
+cdef inline bint means(
+    const double* values, const double* sums, double lowest, double* answers
+) noexcept nogil:
+    """Set answers to weighted means; return whether they are finite and no loss is too low."""
+    answers[0] = (sums[1] if values == NULL else sums[2]) / sums[0]
+    if values == NULL:
+        answers[1] = sums[2] / sums[0]
+    return isfinite(sums[1]) and isfinite(sums[2]) and sums[3] >= lowest
+
+
+cdef double mixed_loss(
+    Py_ssize_t n, const double* costs, const double* losses, double eta
+) noexcept nogil

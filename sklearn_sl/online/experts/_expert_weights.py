@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_sl._state import CheckedState, check_number, check_shape
 from sklearn_sl.online._trials import running_sum
-from sklearn_sl.online.experts import _aggregating
+from sklearn_sl.online.experts import _aggregating, _sharing
 from sklearn_sl.theory._experts import fixed_share_bound, horizon_rate
 
 LEAST, OFFSET, GAP, LEFT = range(_aggregating.TAIL)
@@ -104,6 +104,10 @@ class WeightState(CheckedState):
     def _relative_logs(self):
         """Return logarithms of weights up to a constant, finite even if weights vanish."""
         return self.log_weights()
+
+    def summary(self):
+        """Return the logarithms of the weights, the losses of the experts, and the rate."""
+        return self.log_weights(), self.expert_losses(), float(self.eta)
 
     def expert_losses(self):
         """Return what each expert has lost in the trials in which it did not abstain."""
@@ -272,7 +276,7 @@ class FixedShareState(WeightState):
         check_shape(self, "tail", (_aggregating.TAIL,))
 
     def _compiled(self):
-        return _aggregating.FixedShareWeights(
+        return _sharing.FixedShareWeights(
             self.n_experts, self.eta, self.alpha, self.state, self.tail
         )
 
@@ -310,7 +314,7 @@ class VariableShareState(WeightState):
         check_shape(self, "tail", (_aggregating.TAIL,))
 
     def _compiled(self):
-        return _aggregating.VariableShareWeights(
+        return _sharing.VariableShareWeights(
             self.n_experts, self.eta, self.alpha, self.costs, self.tail, self.sums
         )
 
@@ -326,7 +330,7 @@ class LogShareState(VariableShareState):
     """Weights that share so large a part that only their logarithms tell what is left of them."""
 
     def _compiled(self):
-        return _aggregating.LogShareWeights(
+        return _sharing.LogShareWeights(
             self.n_experts, self.eta, self.alpha, self.costs, self.tail, self.sums
         )
 

@@ -17,6 +17,7 @@ from sklearn_sl._sklearn import Interval
 from sklearn_sl.online._parameters import check_certified, check_fixed
 from sklearn_sl.online._protocol import (
     ONLINE,
+    SAMPLES,
     OnlineClassifierMixin,
     OnlineRegressorMixin,
     read_samples,
@@ -41,7 +42,13 @@ if TYPE_CHECKING:
 BLOCK = 2**15
 # But not fewer trials than these, as each block takes a while.
 FEWEST_ROWS = 16
+ANYTHING = {"skip_check_array": True}
 NO_TABLES = np.empty((0, 0, 0))
+
+
+def is_dense(X):
+    """Return whether rows of ``X`` are as compiled code reads them."""
+    return type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
 
 
 class ExpertsMixin:
@@ -64,15 +71,12 @@ class ExpertsMixin:
     _mutable = ("_state",)
     # Whether the only table has classes, whose weights are added up.
     _votes = False
-    # The number of trials of ``fit``.
-    _foreseen = None
+    _fit_trials = fit_once
+    # Whether the weights have a learning rate that users may want to know.
+    _shows_rate = False
     # Features are advice.
     _compare_grid = None
     _has_scores = False
-
-    def _fit_trials(self, X, targets):
-        self._foreseen = len(targets)
-        fit_once(self, X, targets)
 
     def _known_horizon(self, reason):
         """Return the number of trials, which a parameter or ``fit`` tells."""
@@ -123,7 +127,7 @@ class ExpertsMixin:
         while start < X.shape[0]:
             n_rows = min(step, X.shape[0] - start, self._state.trials_left)
             rows = slice(start, start + n_rows)
-            part = dense(take_slice(X, rows))
+            part = X[rows] if is_dense(X) else dense(take_slice(X, rows))
             self._play_block(part, targets[rows], answers[rows])
             start = rows.stop
         return answers, X.shape[0]
@@ -171,9 +175,11 @@ class ExpertsMixin:
     # ------------------------------------------------------------ what is known afterwards
 
     def _finish(self):
-        self.log_weights_ = self._state.log_weights()
+        self.log_weights_, losses, rate = self._state.summary()
         self.weights_ = np.exp(self.log_weights_)
-        self.expert_losses_ = self._unit * self._state.expert_losses()
+        self.expert_losses_ = self._unit * losses
+        if self._shows_rate:
+            self.eta_ = rate
         self._certify()
 
     @property
@@ -188,6 +194,9 @@ class ExpertsMixin:
     def _regrets(self):
         """Return the regret against each expert in the trials in which it did not abstain."""
         return self.cumulative_loss_ - self._state.absent - self.expert_losses_
+
+    def _regret_bounds(self):
+        return np.full(self._state.n_experts, self._state.hedge_bound())
 
     def _certify(self):
         regrets = self._regrets()
@@ -273,16 +282,14 @@ class ExpertsMixin:
         # Samples and targets that experts have advised on but not learned from.
         self._pending = []
 
-    def _read_samples(self, X, reset):
-        if self.estimators is None or not self.prefit:
-            return read_samples(self, X, reset)
+    @property
+    def _sample_checks(self):
         # Experts that were fitted before may know frames, or anything else.
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X if hasattr(X, "shape") else np.asarray(X)
+        return ANYTHING if self.estimators is not None and self.prefit else SAMPLES
 
     def _read_query(self, X):
         if self.estimators is not None:
-            return self._read_samples(X, reset=False)
+            return read_samples(self, X, reset=False)
         checks = {**self._sample_checks, "ensure_all_finite": "allow-nan"}
         return validate_data(self, X, reset=False, **checks)
 
@@ -416,9 +423,11 @@ EXPERT_CONSTRAINTS = {
 class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     """Experts whose advice are classes; answers have the weights of all classes and a choice.
 
-    A number ``x`` is the class in place ``floor(x - threshold) + 1``. The hook ``_choose(shares)``
-    returns the class with the largest weight in each row.
+    A number ``x`` is the class in place ``floor(x - threshold) + 1``.
     """
+
+    # How near to the largest weight the last of several classes is preferred; None: the first one.
+    _tie = None
 
     _fixed = (*ExpertsMixin._fixed, "threshold")
     _mutable = ("_state", "_rng")
@@ -479,9 +488,25 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         else:
             answers[:, -1] = self._choose(shares)
 
+    def _choose(self, shares):
+        """Return the class with the largest weight in each row."""
+        if self._tie is None:
+            return shares.argmax(axis=1)
+        tied = shares >= shares.max(axis=1, keepdims=True) - self._tie
+        return shares.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
+
     def _hear(self, answers, codes):
         losses = self._expected_losses(answers, codes)
-        self.expected_mistakes_ = running_sum(self.expected_mistakes_, losses)
+        if self._losses is None:
+            self.expected_mistakes_ = running_sum(self.expected_mistakes_, losses)
+        else:
+            # Losses that are zero or one are their own squares.
+            self._state.note(losses)
+
+    def _finish(self):
+        if self._losses is not None:
+            self.expected_mistakes_ = self.cumulative_loss_
+        super()._finish()
 
     def _mistaken(self, answers, codes):
         return answers[:, -1] != codes

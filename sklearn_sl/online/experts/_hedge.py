@@ -359,13 +359,7 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     eta_ : float
         The learning rate of the next trial (of AdaHedge: infinite at first).
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------
@@ -453,12 +447,11 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
         self.keep_losses = keep_losses
         self.keep_weights = keep_weights
 
+    _shows_rate, _losses = True, ExpertsClassifierMixin._expected_losses
+
     def _new_state(self, n_experts):
         horizon = self._known_horizon('eta="horizon"') if self.eta == "horizon" else None
         return hedge_state(n_experts, self.eta, horizon, self.share)
-
-    def _choose(self, shares):
-        return shares.argmax(axis=1)
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the weights of the experts that say each class.
@@ -475,21 +468,6 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
             same for all classes if all experts abstain.
         """
         return self._answers(X)[:, :-1]
-
-    def _losses(self, answers, codes):
-        return self._expected_losses(answers, codes)
-
-    def _hear(self, answers, codes):
-        super()._hear(answers, codes)
-        # Losses that are zero or one are their own squares.
-        self._state.note(self._expected_losses(answers, codes))
-
-    def _finish(self):
-        super()._finish()
-        self.eta_ = float(self._state.eta)
-
-    def _regret_bounds(self):
-        return np.full(self._state.n_experts, self._state.hedge_bound())
 
     def replay(self, losses: ArrayLike, *, scale: float = 1.0, keep_weights: bool = False) -> Any:
         """Play on a table of losses, with the rate and the share of this learner.

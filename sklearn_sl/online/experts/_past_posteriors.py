@@ -209,42 +209,11 @@ class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin
     decay : float, default=1.0
         How fast a past that decays is forgotten, at most 2; zero is the uniform past.
 
-    {n_shifts}
-
-    {horizon}
-
-    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
-        As in :class:`WeightedAverage`.
-
-    {prediction}
-
-    {eta_or_auto}
-
-    {bounds_of_outcomes}
-
-    {prefit_classifiers}
-
-    {block_size_classifiers}
-
-    {keep_losses}
-
-    {keep_weights}
+    {options_of_shares}
 
     Attributes
     ----------
-    {weights}
-
-    {log_weights_plain}
-
-    {weight_curve}
-
-    {cumulative_loss_of_learner}
-
-    {loss_curve}
-
-    {expert_losses}
-
-    {best_expert}
+    {weights_and_losses}
 
     regret_ : float
         The loss of the learner minus that of this expert, in the trials in which it did not
@@ -261,13 +230,7 @@ class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin
 
     {bounds}
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------

@@ -179,42 +179,11 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
         The part that is shared: zero, or at least 1e-100. "auto" is
         ``n_shifts / (horizon - 1)``.
 
-    {n_shifts}
-
-    {horizon}
-
-    loss : {"square", "absolute", "entropic", "hellinger"} or MixableLoss, default="square"
-        As in :class:`WeightedAverage`.
-
-    {prediction}
-
-    {eta_or_auto}
-
-    {bounds_of_outcomes}
-
-    {prefit_classifiers}
-
-    {block_size_classifiers}
-
-    {keep_losses}
-
-    {keep_weights}
+    {options_of_shares}
 
     Attributes
     ----------
-    {weights}
-
-    {log_weights_plain}
-
-    {weight_curve}
-
-    {cumulative_loss_of_learner}
-
-    {loss_curve}
-
-    {expert_losses}
-
-    {best_expert}
+    {weights_and_losses}
 
     regret_ : float
         The loss of the learner minus that of this expert, in the trials in which it did not
@@ -231,13 +200,7 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
 
     {bounds}
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------
@@ -343,19 +306,7 @@ class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseE
 
     Attributes
     ----------
-    {weights}
-
-    {log_weights_plain}
-
-    {weight_curve}
-
-    {cumulative_loss_of_learner}
-
-    {loss_curve}
-
-    {expert_losses}
-
-    {best_expert}
+    {weights_and_losses}
 
     regret_ : float
         The loss of the learner minus that of this expert, in the trials in which it did not
@@ -372,13 +323,7 @@ class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseE
 
     {bounds}
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------

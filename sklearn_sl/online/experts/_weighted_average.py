@@ -116,13 +116,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     {bounds}
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------
@@ -209,6 +203,8 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         self.keep_losses = keep_losses
         self.keep_weights = keep_weights
 
+    _shows_rate = True
+
     def _rate_of_last_resort(self):
         return np.inf
 
@@ -235,10 +231,6 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
         if not (np.all(prior > 0) and np.isfinite(prior.sum())):
             raise ValueError("prior must contain positive finite numbers only.")
         return prior / prior.sum()
-
-    def _finish(self):
-        super()._finish()
-        self.eta_ = float(self._state.eta)
 
     def _regret_bounds(self):
         n_experts = self._state.n_experts

@@ -115,13 +115,7 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
 
     {loss_curve_of_mistakes}
 
-    {n_trials}
-
-    {estimators}
-
-    {expert_names}
-
-    {features_in}
+    {trials_and_experts}
 
     See Also
     --------
@@ -192,14 +186,12 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
         self.keep_losses = keep_losses
         self.keep_weights = keep_weights
 
+    _tie = TIE
+
     def _new_state(self, n_experts):
         if self.beta == 0:
             return LimitState(n_experts)
         return ExponentialState(n_experts, -np.log(self.beta))
-
-    def _choose(self, shares):
-        tied = shares >= shares.max(axis=1, keepdims=True) - TIE
-        return shares.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
 
     def votes(self, X: MatrixLike) -> np.ndarray:
         """Return the weights of the experts that say each class.

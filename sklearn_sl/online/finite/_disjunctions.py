@@ -292,17 +292,7 @@ class DisjunctionWeightedMajority(
         No more mistakes than these, relative to ``best_expert_``: the sum over classes of
         ``(ln(1 / beta) M* + ln n_experts) / ln(2 / (1 + beta))``.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------
@@ -483,17 +473,7 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
         No more mistakes than these: ``n + 1``, or ``n`` without negations, for each class but the
         first, and one more for each contradiction.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------

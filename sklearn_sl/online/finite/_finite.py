@@ -71,7 +71,8 @@ class ClassAnswersMixin(OnlineClassifierMixin):
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
             told = NO_CODES if codes is None else codes[rows]
-            n_played += self._trials(take_slice(X, rows), told, answers[rows])
+            part = X if step >= n_rows else take_slice(X, rows)
+            n_played += self._trials(part, told, answers[rows])
             if n_played < rows.stop:
                 break
         return answers, n_played
@@ -81,9 +82,6 @@ class ClassAnswersMixin(OnlineClassifierMixin):
             f"After trial {self.n_trials_ + row + 1} no hypothesis is left that made no mistake: "
             'choose on_empty="restart" or on_empty="keep".'
         )
-
-    def _mistaken(self, answers, codes):
-        return answers != codes
 
     def _predictions(self, answers):
         return self.classes_[answers]
@@ -289,17 +287,7 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
         trial, it is ``n - 1`` in place of ``log2 n``, and one more for each trial in which all of
         them slept.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------
@@ -445,17 +433,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
         restart (with "keep" one more for each contradiction), and one more for each trial in
         which all hypotheses that were left slept.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------

@@ -86,17 +86,7 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         contradiction, ``(r + 1) (log2(n + 2) + 1) - 1`` with ``r`` restarts; with "keep" one more
         for each contradiction.
 
-    {n_trials}
-
-    {cumulative_loss}
-
-    {loss_curve_of_mistakes}
-
-    {n_iter}
-
-    {converged_without_mistake}
-
-    {features_in}
+    {account_of_mistakes}
 
     See Also
     --------

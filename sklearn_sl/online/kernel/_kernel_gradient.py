@@ -269,6 +269,7 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     def _squares(self, X):
         return diagonal(self.kernel_, encode(self.kernel_, X))
 
+    @property
     def _length(self):
         return self.eta_
 

@@ -220,7 +220,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     }
     _fixed = (*KernelTrialsMixin._fixed, "multi_class")
     _certificates = ("bound_", "comparator_")
-    _margin = 0.0
+    _margin, _length = 0.0, 1.0
 
     def __init__(
         self,
@@ -249,19 +249,9 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
         self.max_iter = max_iter
         self.keep_losses = keep_losses
 
-    @property
-    def _wants_average(self):
-        return self.average
-
-    def _length(self):
-        return 1.0
-
     # ------------------------------------------------------------ the theorem
 
-    def _set_bound(self, X, codes, scores):
-        if not self._obeys_theorems():
-            return
-        scores = self._evaluate(X, self._coef) if scores is None else scores
+    def _set_bound(self, codes, scores):
         largest = self._tail[RADIUS2]
         self.bound_, factors = self._best_bound(scores, codes, self._norms, largest, self.n_iter_)
         self.comparator_ = factors[:, None] * self._coef
@@ -300,7 +290,7 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
 
     def _best_bound(self, scores, codes, norms, largest, repeats):
         """Return the bound, and the factors of the functions for which it holds."""
-        if self._together:
+        if self.multi_class == "kesler" and len(norms) > 1:
             norms, largest = norms.sum(keepdims=True), 2 * largest
         bounds, factors = [], []
         for norm, (scored, signs) in zip(norms, self._views(scores, codes), strict=True):

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from scipy import linalg
 
 from sklearn_sl._kernel_machine import KernelMachineMixin, as_objects, check_symmetric_gram
-from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._threads import blas_threads_for
@@ -19,7 +18,7 @@ from sklearn_sl.kernels._base import (
     pair_values,
 )
 from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
-from sklearn_sl.online._trials import fit_passes, take_slice
+from sklearn_sl.online._trials import take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
@@ -37,7 +36,9 @@ TABLE = 2**22
 class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     """Trials of functions ``f_k = sum_s coef[k, s] K(v_s, .)`` over vectors that they share.
 
-    ``_margin`` and ``_length()`` say when a function takes a step and how far. The kernel values of
+    ``_margin`` and ``_length`` say when a function takes a step and how far, and
+    ``_set_bound(codes, scores)`` sets what a theorem says of a fit in which it holds, if there is
+    one; ``scores`` are those of the last functions. The kernel values of
     a block of trials come at once, each as if its pair were the only one, and the compiled sweep
     adds them up in the order of the vectors: how trials are cut into blocks changes no bit.
 
@@ -53,14 +54,11 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     }
     _fixed = ("kernel",)
     _mutable = ("_norms", "_tail", "_gram", "_inverse")
-    _slot_of = _table = None
-    _wants_average = False
+    _slot_of = _table = _set_bound = None
 
     # ------------------------------------------------------------ samples
 
-    @property
-    def _sample_checks(self):
-        return self._input_checks
+    _sample_checks = KernelMachineMixin._input_checks
 
     def _read_samples(self, X, reset):
         return as_objects(X) if self._is_structured(X) else read_samples(self, X, reset)
@@ -76,7 +74,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         # As the kernel, these stay what they are until the learner starts from scratch.
         self._budget = -1 if self.budget is None else self.budget
         self._projects = self.budget is not None and self.budget_strategy == "projection"
-        self._averages = self._wants_average
+        self._averages = getattr(self, "average", False)
         self._vectors, self._ids = X[:0], np.empty(0, dtype=np.intp)
         self._coef, self._sums = np.zeros((n_scores, 0)), np.zeros((n_scores, 0))
         self._norms, self._tail = np.zeros(n_scores), np.zeros(_kernel_sweeps.TAIL)
@@ -101,29 +99,33 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         if self.kernel_ is None:
             check_entries(self._ids, "_ids", 0, self.n_features_in_ - 1)
 
-    def _fit_trials(self, X, codes):
+    def _plan(self, X, codes):
+        if X is None:  # partial_fit
+            return
         if self._precomputed:
             check_symmetric_gram(X)
         self._slot_of = np.full(X.shape[0], -1, dtype=np.intp)
-        fit_passes(self, X, codes)
-        del self._slot_of, self._heard
-        vars(self).pop("_table", None)
+
+    def _foresee(self, X, n_passes):
+        if n_passes > 1 and X.shape[0] ** 2 <= TABLE:
+            self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
 
     def _prepare(self, X, codes):
-        if self._slot_of is None:
-            return X
-        self._place, self._heard = 0, []
-        if self.n_trials_ and self._table is None and X.shape[0] ** 2 <= TABLE:
-            self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
+        if self._slot_of is not None:
+            self._place, self._heard = 0, []
         return X if self._table is None else self._table
 
     def _certify(self, X, codes):
         if self._table is not None and self.kernel_ is not None:
             self._vectors = self.support_vectors_ = as_doubles(X[self._ids])
-        self._set_bound(X, codes, np.concatenate(self._heard) if self.converged_ else None)
+        if self._set_bound is not None and self._obeys_theorems():
+            self._set_bound(codes, self._last_scores(X))
+        for name in ("_slot_of", "_heard", "_table"):
+            vars(self).pop(name, None)
 
-    def _set_bound(self, X, codes, scores):
-        """Set what a theorem says of a fit; ``scores`` are the last ones if they are known."""
+    def _last_scores(self, X):
+        """Return the values of the last functions at the samples of a fit."""
+        return np.concatenate(self._heard) if self.converged_ else self._evaluate(X, self._coef)
 
     def _n_changes(self):
         return int(self._tail[N_STEPS])
@@ -147,12 +149,12 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
 
     @np.errstate(all="ignore")
     def _play(self, X, codes):
-        scores = np.empty((len(codes), self._n_vectors()))
+        scores = np.empty((len(codes), len(self._norms)))
         buffer, stop = np.empty(0), 0
         while stop < len(codes):
             rows = slice(stop, min(stop + self._block_length(), len(codes)))
             stop = rows.stop
-            part = take_slice(X, rows)
+            part = X if rows.stop - rows.start == X.shape[0] else take_slice(X, rows)
             n_room = self._n_room(part)
             size = n_room * padded(part.shape[0])
             if buffer.size < size:
@@ -183,7 +185,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         known = np.full(n_rows, -1, np.intp) if self._slot_of is None else self._slot_of[ids]
         owner = np.full(len(K), -1, dtype=np.intp)
         room = np.empty((len(self._norms), _kernel_sweeps.LANES)), np.empty(len(self._norms))
-        step = self._together, self._margin, self._length(), self.n_trials_ + before
+        step = self._joint, self._margin, self._length, self.n_trials_ + before
         # What a trial costs at most: all scores of a few rows, and the update of an inverse.
         n_additions = K.shape[0] * _kernel_sweeps.LANES * len(self._norms) + 3 * self._gram.size
         row = 0
@@ -200,6 +202,11 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         self._keep(functions, X, ids, owner)
         self._place += row
         return row
+
+    @property
+    def _joint(self):
+        """Whether the functions take their steps together."""
+        return getattr(self, "multi_class", "ovr") == "kesler" and len(self._norms) > 1
 
     @property
     def _has_values(self):
@@ -309,8 +316,9 @@ def all_values(kernel, X):
     """Return the kernel values of all pairs, a row for each trial, a column for each vector."""
     X = as_doubles(X)
     K = np.empty((X.shape[0], X.shape[0]))
-    for columns in slices(X.shape[0], BLOCK):
-        trials = encode_checked(kernel, take_slice(X, columns))
+    for start in range(0, X.shape[0], BLOCK):
+        columns = slice(start, min(start + BLOCK, X.shape[0]))
+        trials = encode_checked(kernel, X[columns])
         pair_values(kernel, encode_checked(kernel, X), trials, K[:, columns])
     finite_or_explain(K, kernel)
     return K.T

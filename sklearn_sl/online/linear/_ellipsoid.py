@@ -13,11 +13,11 @@ from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import SAMPLES, OnlineClassifierMixin
-from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear import _ellipsoid_sweeps
 from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import ellipsoid_bound, ellipsoid_volume_ratio
 
-LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_multiplicative.ELLIPSOID_TAIL)
+LOG_VOLUME, FACTOR_SCALE, N_UPDATES, EXHAUSTED = range(_ellipsoid_sweeps.ELLIPSOID_TAIL)
 # The finest grid whose squared distances doubles tell apart.
 FINEST = 2**26
 
@@ -188,14 +188,14 @@ class EllipsoidClassifier(
         n_vectors, d = self._n_vectors(), X.shape[1] + self.fit_intercept
         self._centers = np.zeros((n_vectors, d))
         self._factors = np.tile(np.eye(d), (n_vectors, 1, 1))
-        self._tails = np.zeros((n_vectors, _multiplicative.ELLIPSOID_TAIL))
+        self._tails = np.zeros((n_vectors, _ellipsoid_sweeps.ELLIPSOID_TAIL))
         self._tails[:, FACTOR_SCALE] = 1.0
 
     def _check_arrays(self):
         n_vectors, d = self._n_vectors(), self.n_features_in_ + self._began_with["fit_intercept"]
         check_shape(self, "_centers", (n_vectors, d))
         check_shape(self, "_factors", (n_vectors, d, d))
-        check_shape(self, "_tails", (n_vectors, _multiplicative.ELLIPSOID_TAIL))
+        check_shape(self, "_tails", (n_vectors, _ellipsoid_sweeps.ELLIPSOID_TAIL))
 
     def _play(self, X, codes):
         d = self._centers.shape[1]
@@ -203,7 +203,7 @@ class EllipsoidClassifier(
         rows, buffers = as_rows(X), np.empty((2, d))
         scores = np.empty((len(codes), self._n_vectors()))
         played = [
-            _multiplicative.sweep_ellipsoid(
+            _ellipsoid_sweeps.sweep_ellipsoid(
                 rows, self._signs(codes, k), least, ratio, *ellipsoid, buffers, scores, k
             )
             for k, ellipsoid in enumerate(

@@ -15,7 +15,7 @@ from sklearn_sl._state import check_shape
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
-from sklearn_sl.online.linear import _multiplicative, _sweeps
+from sklearn_sl.online.linear import _exponentiated_sweeps, _steps
 from sklearn_sl.online.linear._linear import (
     as_rows,
     linear_scores,
@@ -23,7 +23,7 @@ from sklearn_sl.online.linear._linear import (
 )
 
 ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
-    _multiplicative.GRADIENT_TAIL
+    _exponentiated_sweeps.GRADIENT_TAIL
 )
 
 
@@ -95,10 +95,10 @@ class ExponentiatedMixin:
         shape = (self._n_vectors(), X.shape[1] + self.fit_intercept)
         self._sums, self._weights = np.zeros(shape), np.zeros(shape)
         self._masses = np.zeros(shape if self.signed else (shape[0], 0))
-        self._tails = np.zeros((shape[0], _multiplicative.GRADIENT_TAIL))
+        self._tails = np.zeros((shape[0], _exponentiated_sweeps.GRADIENT_TAIL))
         self._tails[:, ETA] = self._first_eta
         for state in zip(self._sums, self._weights, self._masses, self._tails, strict=True):
-            _multiplicative.weigh(*state, self.signed)
+            _exponentiated_sweeps.weigh(*state, self.signed)
 
     def _check_arrays(self):
         began, n_vectors = self._began_with, self._n_vectors()
@@ -106,11 +106,11 @@ class ExponentiatedMixin:
         for name in ("_sums", "_weights"):
             check_shape(self, name, (n_vectors, n_weights))
         check_shape(self, "_masses", (n_vectors, n_weights if began["signed"] else 0))
-        check_shape(self, "_tails", (n_vectors, _multiplicative.GRADIENT_TAIL))
+        check_shape(self, "_tails", (n_vectors, _exponentiated_sweeps.GRADIENT_TAIL))
 
     def _play_one(self, rows, targets, k, scores):
         """Play trials with weight vector ``k``; return how many."""
-        return _multiplicative.sweep_gradient(
+        return _exponentiated_sweeps.sweep_gradient(
             rows,
             targets,
             self._loss(),
@@ -403,9 +403,9 @@ class ExponentiatedGradientClassifier(
 
     def _loss(self):
         kinds = {
-            "hinge": _sweeps.Hinge,
-            "logistic": _sweeps.Logistic,
-            "square": _sweeps.SquaredInsensitive,
+            "hinge": _steps.Hinge,
+            "logistic": _steps.Logistic,
+            "square": _steps.SquaredInsensitive,
         }
         return kinds[self.loss]()
 
@@ -581,7 +581,7 @@ class ExponentiatedGradientRegressor(
         return tags
 
     def _loss(self):
-        return _sweeps.SquaredInsensitive() if self.loss == "square" else _sweeps.Insensitive()
+        return _steps.SquaredInsensitive() if self.loss == "square" else _steps.Insensitive()
 
     def _finish(self):
         super()._finish()

@@ -18,7 +18,7 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import check_certified
 from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
 from sklearn_sl.online._trials import BEYOND, take_slice
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear import _steps
 from sklearn_sl.online.linear._hindsight import Hindsight
 from sklearn_sl.online.linear._linear import (
     LARGEST2,
@@ -119,8 +119,8 @@ def largest_gradient(learner, X, targets):
 def rule_of(learner):
     """Return how far a step goes."""
     if learner.eta_ is None:
-        return _sweeps.FallingRate(np.sqrt(2) * scale_of(learner), learner._conservative)
-    return _sweeps.FixedRate(learner.eta_, learner._conservative)
+        return _steps.FallingRate(np.sqrt(2) * scale_of(learner), learner._conservative)
+    return _steps.FixedRate(learner.eta_, learner._conservative)
 
 
 # ---------------------------------------------------------------- losses that are not compiled
@@ -133,26 +133,21 @@ def play_rows(learner, X, targets):
     answers = np.empty((len(targets), learner._n_vectors()))
     for row in range(len(targets)):
         part, target = take_slice(X, slice(row, row + 1)), targets[row : row + 1]
-        learner._given = look_at_row(learner, part, target)
-        answers[row], played = LinearMixin._play(learner, part, target)
+        seen = look_at_row(learner, part, target)
+        answers[row], played = LinearMixin._play(learner, part, target, loss=seen)
         if not played:
             return answers, row
     return answers, len(targets)
 
 
 def look_at_row(learner, row, target):
-    """Return the losses of each vector as numbers."""
+    """Return the losses of all vectors as numbers."""
     weights, intercepts = learner._state.last_weights()
     scores = safe_sparse_dot(row, weights.T, dense_output=True) + intercepts
     if not np.isfinite(scores).all():
-        return [_sweeps.Loss()] * len(weights)
+        return _steps.Loss()
     seen = [look(learner.loss, *view) for view in learner._views(scores, target)]
-    return [_sweeps.Given(values[0], slopes[0]) for values, slopes in seen]
-
-
-def loss_of(learner, k):
-    """Return the loss that weight vector ``k`` steps down."""
-    return learner._loss() if isinstance(learner.loss, str) else learner._given[k]
+    return _steps.Given(*map(np.concatenate, zip(*seen)))
 
 
 # ---------------------------------------------------------------- the regret
@@ -425,7 +420,7 @@ class OnlineGradientDescentClassifier(
 
     _certificates = ("regret_", "regret_bound_", "comparator_", "bound_")
     # Steps, also along losses that are not compiled, are the same for both kinds of targets.
-    _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
+    _ball, _rule, _play = property(ball_of), rule_of, play_rows
     regret = regret
 
     def _plan(self, X, targets):
@@ -439,10 +434,10 @@ class OnlineGradientDescentClassifier(
         if not isinstance(self.loss, str):
             return self.loss
         return {
-            "hinge": _sweeps.Hinge(1.0),
-            "squared_hinge": _sweeps.SquaredHinge(),
-            "logistic": _sweeps.Logistic(),
-            "perceptron": _sweeps.Hinge(0.0, steep=True),
+            "hinge": _steps.Hinge(1.0),
+            "squared_hinge": _steps.SquaredHinge(),
+            "logistic": _steps.Logistic(),
+            "perceptron": _steps.Hinge(0.0, steep=True),
         }[self.loss]
 
     def _distinct_targets(self, codes):
@@ -630,7 +625,7 @@ class OnlineGradientDescentRegressor(
 
     _certificates = ("regret_", "regret_bound_", "comparator_")
     # Steps, also along losses that are not compiled, are the same for both kinds of targets.
-    _ball, _rule, _loss_of, _play = property(ball_of), rule_of, loss_of, play_rows
+    _ball, _rule, _play = property(ball_of), rule_of, play_rows
     regret = regret
 
     # There is no answer that is simply wrong.
@@ -643,11 +638,11 @@ class OnlineGradientDescentRegressor(
         if not isinstance(self.loss, str):
             return self.loss
         return {
-            "square": _sweeps.SquaredInsensitive(0.0),
-            "absolute": _sweeps.Insensitive(0.0),
-            "epsilon_insensitive": _sweeps.Insensitive(self.epsilon),
-            "squared_epsilon_insensitive": _sweeps.SquaredInsensitive(self.epsilon),
-            "huber": _sweeps.Huber(self.epsilon),
+            "square": _steps.SquaredInsensitive(0.0),
+            "absolute": _steps.Insensitive(0.0),
+            "epsilon_insensitive": _steps.Insensitive(self.epsilon),
+            "squared_epsilon_insensitive": _steps.SquaredInsensitive(self.epsilon),
+            "huber": _steps.Huber(self.epsilon),
         }[self.loss]
 
     def _distinct_targets(self, y):

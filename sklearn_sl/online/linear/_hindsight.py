@@ -6,7 +6,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._threads import one_blas_thread
 from sklearn_sl.online._trials import slices, take_slice
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear import _steps
 from sklearn_sl.online.linear._linear import look
 
 # How often all samples are looked at, at most.
@@ -97,8 +97,8 @@ class Hindsight:
         start = candidates[int(np.argmin(np.sum(costs, axis=1)))]
         loss = self.learner._loss()
         width = ROUNDING * np.mean(costs[0]) / (self.repeats * len(self.targets))
-        if type(loss) in (_sweeps.Hinge, _sweeps.Insensitive) and width > 0:
-            loss = _sweeps.Rounded(loss, width)
+        if type(loss) in (_steps.Hinge, _steps.Insensitive) and width > 0:
+            loss = _steps.Rounded(loss, width)
 
         def objective(flat):
             return self._objective(loss, self.groups(flat), radius, ridge)

@@ -5,9 +5,10 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._state import CheckedState, check_shape
-from sklearn_sl.online._trials import with_part
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online._trials import slices, with_part
+from sklearn_sl.online.linear import _runs, _steps, _sweeps
 from sklearn_sl.online.linear._rows import dense_rows, sparse_rows
+from sklearn_sl.online.linear._votes import Ancestors
 
 (
     BIAS,
@@ -21,10 +22,14 @@ from sklearn_sl.online.linear._rows import dense_rows, sparse_rows
     N_WRONG,
     LOSS,
     SQUARES,
-) = range(_sweeps.TAIL)
+) = range(_steps.TAIL)
 # The weights of trials whose weight is one, and how often they are repeated if they are not.
 NO_WEIGHT = np.empty(0)
 ONCE = np.empty(0, dtype=np.int64)
+# By what weights are multiplied after each trial, and how far they are then pulled towards zero.
+NO_PENALTY = (1.0, 0.0)
+# Scores that nobody asks for.
+NO_SCORES = np.empty((0, 0))
 
 
 def as_rows(X):
@@ -50,11 +55,11 @@ def look(loss, scores, targets):
 
     A loss that is not compiled has the methods ``loss`` and ``gradient``.
     """
-    if not isinstance(loss, _sweeps.Loss):
+    if not isinstance(loss, _steps.Loss):
         values, slopes = loss.loss(scores, targets), loss.gradient(scores, targets)
         return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
     values, slopes = np.empty(len(scores)), np.empty(len(scores))
-    _sweeps.look(loss, scores, targets, values, slopes)
+    _steps.look(loss, scores, targets, values, slopes)
     return values, slopes
 
 
@@ -70,8 +75,11 @@ class LinearState(CheckedState):
     ``weights`` and ``sums`` have a row for each vector, ``tails`` too; ``biases`` are the
     intercepts and their sums, for vectors that change ``together``. See the compiled sweeps for
     what they hold. The weights stay in a ``ball`` around zero, and count in the average from trial
-    ``first_averaged`` on; zero is no average.
+    ``first_averaged`` on; zero is no average. ``owed`` is what weights have paid of a penalty on
+    their absolute values, and in the last column all that is due; None is none.
     """
+
+    owed = None
 
     def __init__(self, shape, fit_intercept, first_averaged, ball, together):
         n_vectors, n_features = shape
@@ -79,60 +87,52 @@ class LinearState(CheckedState):
         self.first_averaged = first_averaged
         self.weights = np.zeros(shape)
         self.sums = np.zeros((n_vectors, n_features if first_averaged else 0))
-        self.tails = np.zeros((n_vectors, _sweeps.TAIL))
+        self.tails = np.zeros((n_vectors, _steps.TAIL))
         self.tails[:, SCALE] = 1.0
         self.biases = np.zeros((2, n_vectors))
 
     def _check_state(self):
         n_vectors, n_features = check_shape(self, "weights", (None, None)).shape
         check_shape(self, "sums", (n_vectors, (0, n_features)))
-        check_shape(self, "tails", (n_vectors, _sweeps.TAIL))
+        check_shape(self, "tails", (n_vectors, _steps.TAIL))
         check_shape(self, "biases", (2, n_vectors))
+        if self.owed is not None:
+            check_shape(self, "owed", (n_vectors, n_features + 1))
 
     def copy(self):
         """Return a state that can go on alone."""
         twin = object.__new__(LinearState)
-        vars(twin).update(vars(self))
-        for name in ("weights", "sums", "tails", "biases"):
-            setattr(twin, name, getattr(self, name).copy())
+        vars(twin).update(
+            {
+                name: value.copy() if isinstance(value, np.ndarray) else value
+                for name, value in vars(self).items()
+            }
+        )
         return twin
 
     # ------------------------------------------------------------ trials
 
-    def play(self, k, rows, targets, weight, times, loss, rule, n_trials, scores):
-        """Play trials with vector ``k`` after ``n_trials`` others; return how many rows."""
+    def trials(self, rows, numbers, codes, factors, loss, rule, penalty):
+        """Return compiled trials of rows, which change this state."""
+        if penalty[1] > 0 and self.owed is None:
+            self.owed = np.zeros((len(self.weights), self.weights.shape[1] + 1))
+        owed = self.sums[:, :0] if self.owed is None else self.owed
+        arrays = self.weights, self.sums, self.tails, self.biases, owed
+        return _sweeps.Sweep(
+            *(rows, numbers, codes, factors, loss, rule, self.fit_intercept, self.ball),
+            *(*penalty, *arrays, np.full(rows.n_rows, -1.0)),
+        )
+
+    def play_runs(self, k, rows, targets, weight, times, loss, rule, n_trials, scores):
+        """Play trials with vector ``k``, many times each; return how many rows."""
         mine = slice(k, k + 1)
         state = (self.weights[mine], self.sums[mine], self.tails[k], scores, k)
-        unheard = self._n_unheard(n_trials, times)
-        if times.size:
-            return _sweeps.sweep_runs(
-                rows, targets, weight, times, loss, rule, self.fit_intercept, unheard, *state
-            )
-        return _sweeps.sweep(
-            rows, targets, weight, loss, rule, self.fit_intercept, self.ball, unheard, *state
+        unheard = self.n_unheard(n_trials, times)
+        return _runs.sweep_runs(
+            rows, targets, weight, times, loss, rule, self.fit_intercept, unheard, *state
         )
 
-    def play_together(self, rows, codes, weight, times, loss, rule, n_trials, scores):
-        """Play trials with all vectors at once; return how many rows."""
-        return _sweeps.sweep_classes(
-            rows,
-            codes,
-            weight,
-            times,
-            loss,
-            rule,
-            self.fit_intercept,
-            self.ball,
-            self._n_unheard(n_trials, times),
-            self.weights,
-            self.sums,
-            *self.biases,
-            self.tails[0],
-            scores,
-            np.empty(len(self.weights)),
-        )
-
-    def _n_unheard(self, n_trials, times):
+    def n_unheard(self, n_trials, times=ONCE):
         """Return the number of the next rows that do not count in the average.
 
         A run does, or it does not.
@@ -188,11 +188,13 @@ class LinearMixin:
     """
 
     _fixed = ("average", "fit_intercept", "multi_class")
-    _mutable, _state = ("_state",), None
+    _mutable, _state, _ancestors = ("_state",), None, ()
     # The norm that weights are kept within.
-    _ball = np.inf
-    # Which vectors stay as they are while others go on, and the weights of classes, if there are.
+    _ball, _penalty = np.inf, NO_PENALTY
+    # Which vectors stay as they are while others go on, and the weights of classes, if there are;
+    # and whether a vector knows only that of its own class.
     _resting = _class_factors = None
+    _weighs_own_class_only = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -203,88 +205,124 @@ class LinearMixin:
     def _width(self):
         return len(self._state.weights)
 
-    @property
-    def _first_averaged(self):
-        """The number of the first trial whose weights count in the average; zero: no average."""
-        return int(self.average)
-
-    @property
-    def _keeps_each(self):
-        """Whether something is kept of each trial."""
-        return self.keep_losses
-
     def _check_options(self):
         pass
 
     def _begin(self, X):
-        shape = (self._n_vectors(), X.shape[1])
+        n_classes = len(self.classes_) if self._counts_mistakes else 1
+        n_vectors = n_classes if n_classes > 2 else 1
+        together = n_vectors > 1 and self.multi_class == "kesler"
+        # The number of the first trial whose weights count in the average; zero: no average.
+        first_averaged = 0 if self.average == "voted" else int(self.average)
         self._state = LinearState(
-            shape, self.fit_intercept, self._first_averaged, self._ball, self._together
+            (n_vectors, X.shape[1]), self.fit_intercept, first_averaged, self._ball, together
         )
+        if self.average == "voted":
+            self._ancestors = [Ancestors(first) for first in self._state.last_vectors()]
 
     def _check_arrays(self):
         check_shape(self._state, "weights", (self._n_vectors(), self.n_features_in_))
 
     # ------------------------------------------------------------ trials
 
-    def _loss_of(self, k):
-        """Return the loss that weight vector ``k`` steps down."""
-        return self._loss()
+    def _trials(self, X, targets, loss=None):
+        """Return compiled trials of samples."""
+        numbers, codes = (None, targets) if self._counts_mistakes else (targets, None)
+        loss = self._loss() if loss is None else loss
+        factors, rule = self._factors_of_vectors(), self._rule()
+        return self._state.trials(as_rows(X), numbers, codes, factors, loss, rule, self._penalty)
 
-    def _rule_of(self, k):
-        """Return how far weight vector ``k`` steps."""
-        rests = self._resting is not None and self._resting[k]
-        return _sweeps.Rule() if rests else self._rule()
+    def _play_pass(self, trials, X, order, shares):
+        """Play trials of ``X`` in this order, of which nothing is kept; see ``play_pass``."""
+        state, resting = self._state, self._resting.view(np.uint8)
+        for part in slices(X, len(state.weights), len(order)):
+            places, weight = order[part], NO_WEIGHT if shares is None else shares[part]
+            n_unheard = state.n_unheard(self.n_trials_)
+            if state.together:
+                now = np.empty(len(state.weights))
+                n_played = trials.play_together(places, weight, ONCE, n_unheard, NO_SCORES, now)
+            else:
+                n_played, n_mistakes = trials.play(places, weight, resting, n_unheard, NO_SCORES)
+            if n_played < len(places):
+                self._complain(X, places[n_played])
+            self.n_trials_ += n_played
+            if self._counts_mistakes and len(state.weights) > 1 and not state.together:
+                self.n_mistakes_ += n_mistakes
+        if self._counts_mistakes and (state.together or len(state.weights) == 1):
+            self.n_mistakes_ = int(state.tails[0, N_WRONG])
 
-    def _play(self, X, targets, weight=NO_WEIGHT, times=ONCE):
-        rows, n_vectors = as_rows(X), len(self._state.weights)
+    def _play(self, X, targets, weight=NO_WEIGHT, times=ONCE, loss=None):
+        state, n_vectors = self._state, len(self._state.weights)
         scores = np.empty((len(targets), n_vectors))
-        if self._state.together:
-            weight = self._trial_weights(targets, None, weight)
-            trials = (targets, weight, times, self._loss_of(0), self._rule())
-            return scores, self._state.play_together(rows, *trials, self.n_trials_, scores)
+        if times.size and not state.together:
+            return scores, self._play_runs(X, targets, weight, times, scores)
+        trials, n_unheard = self._trials(X, targets, loss), state.n_unheard(self.n_trials_, times)
+        if state.together:
+            now = np.empty(n_vectors)
+            return scores, trials.play_together(None, weight, times, n_unheard, scores, now)
+        resting = np.zeros(n_vectors, dtype=bool) if self._resting is None else self._resting
+        n_played, _ = trials.play(None, weight, resting.view(np.uint8), n_unheard, scores)
+        if self.average == "voted" and n_played == len(targets):
+            self._remember_mistakes(X, targets, weight, resting, scores)
+        return scores, n_played
+
+    def _remember_mistakes(self, X, codes, weight, resting, scores):
+        """Let the voters know of steps; there are no runs among them."""
+        for k, ancestors in enumerate(self._ancestors):
+            signs, factors = self._signs(codes, k), self._trial_weights(codes, k, weight)
+            wrong = (signs * scores[:, k] <= 0) & (not resting[k])
+            ancestors.add(X, wrong, self.eta0 * signs * (factors if factors.size else 1.0))
+
+    def _play_runs(self, X, targets, weight, times, scores):
+        """Play trials that are repeated many times at once; return how many rows."""
+        rows, n_vectors = as_rows(X), scores.shape[1]
+        factors = [self._trial_weights(targets, k, weight) for k in range(n_vectors)]
+        rests = [False] * n_vectors if self._resting is None else self._resting
+        rules = [_steps.Rule() if each else self._rule() for each in rests]
         played = [
-            self._state.play(
+            self._state.play_runs(
                 k,
                 rows,
                 self._signs(targets, k),
-                self._trial_weights(targets, k, weight),
+                factors[k],
                 times,
-                self._loss_of(k),
-                self._rule_of(k),
+                self._loss(),
+                rules[k],
                 self.n_trials_,
                 scores,
             )
             for k in range(n_vectors)
         ]
-        if times.size and n_vectors > 1 and min(played) == len(targets):
-            self._count_later_mistakes(X, targets, weight, times, scores)
-        return scores, min(played)
+        if n_vectors > 1 and min(played) == len(targets):
+            factors = [each if each.size else np.ones(len(targets)) for each in factors]
+            # The mistakes of the first presentations follow from their scores.
+            self.n_mistakes_ += _runs.count_later_mistakes(
+                scores,
+                targets,
+                times,
+                squared_norms(X) + self.fit_intercept,
+                np.stack(factors, axis=1),
+                self._loss(),
+                rules,
+            )
+        return min(played)
 
-    def _count_later_mistakes(self, X, codes, weight, times, scores):
-        """Count the mistakes of rows that are repeated at once, but for the first time."""
-        factors = [self._trial_weights(codes, k, weight) for k in range(scores.shape[1])]
-        factors = [each if each.size else np.ones(len(codes)) for each in factors]
-        self.n_mistakes_ += _sweeps.count_later_mistakes(
-            scores,
-            codes,
-            times,
-            squared_norms(X) + self.fit_intercept,
-            np.stack(factors, axis=1),
-            self._loss(),
-            [self._rule_of(k) for k in range(scores.shape[1])],
-        )
+    def _factors_of_vectors(self):
+        """Return what the weights of classes do to each vector, without columns if nothing."""
+        n_vectors = len(self._state.weights)
+        if self._class_factors is None:
+            return np.empty((n_vectors, 0))
+        factors = np.tile(self._class_factors, (n_vectors, 1))
+        if self._weighs_own_class_only and n_vectors > 1 and not self._state.together:
+            factors[~np.eye(n_vectors, dtype=bool)] = 1.0
+        return factors
 
     def _trial_weights(self, targets, k, weight):
         """Return the weights of trials for weight vector ``k``, given those of their samples."""
-        if self._class_factors is None:
+        factors = self._factors_of_vectors()[k]
+        if not factors.size:
             return weight
-        factors = self._factors_of_trials(targets, k)
-        return factors * weight if weight.size else factors
-
-    def _factors_of_trials(self, codes, k):
-        """Return what the weights of classes do to the trials of weight vector ``k``."""
-        return self._class_factors[codes]
+        return factors[targets] * weight if weight.size else factors[targets]
 
     def _losses(self, scores, targets):
         return sum(look(self._loss(), *view)[0] for view in self._views(scores, targets))
@@ -311,6 +349,7 @@ class LinearMixin:
         self.coef_, self.intercept_ = means or self._state.last_weights()
         if not self._counts_mistakes:  # a regressor has one vector
             self.coef_ = self.coef_[0]
+        self.cumulative_loss_ = self._state.total_loss
         self.n_updates_ = self._state.n_steps
         self.radius_ = self._state.radius
 

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from itertools import count, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import r2_score
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._docstrings import inserter
-from sklearn_sl._rows import GOLDEN, row_hashes, scramble
-from sklearn_sl._sklearn import Progress, check_sample_weight, fit_context
-from sklearn_sl.base import class_factors, read_labels
+from sklearn_sl._rows import row_hashes, scramble
+from sklearn_sl._sklearn import check_sample_weight, fit_context, steps
+from sklearn_sl.base import class_factors
 from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, stream_context
-from sklearn_sl.online._protocol import read_targets
+from sklearn_sl.online._protocol import read_classes
 from sklearn_sl.online.linear._linear import (
     BIAS,
     LOSS,
+    N_STEPS,
+    NO_PENALTY,
     NORM2,
     squared_norms,
+)
+from sklearn_sl.online.linear._orders import (
+    Turns,
+    places,
+    salt,
+    seed_of_orders,
+    set_aside,
+    shuffled_turns,
+    take_turns,
+    turns_in_order,
 )
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike, Estimator, MatrixLike
 
-# The presentations of a shuffled pass have places of their own up to these numbers, in all or in
-# the mean of the rows, whichever is more.
-MOST_PLACES = 2**12
-PLACES_PER_ROW = 10
 # The largest number of presentations in a pass: if they are counted, or if each leaves something;
 # and of one row if all vectors take their steps together.
 MOST_COUNTED = 2**53
@@ -94,112 +102,185 @@ paragraphs = inserter(
 # ---------------------------------------------------------------- fit and partial_fit
 
 
-def fit_in_passes(learner, X, y, coef_init, intercept_init, sample_weight):
-    """Fit a learner with shuffled passes, patience, samples set aside, weights and a warm start.
+@fit_context(prefer_skip_nested_validation=True)
+@paragraphs
+def fit(
+    self: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    coef_init: ArrayLike | None = None,
+    intercept_init: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Estimator:
+    """Pass over the samples until a pass is clean or no longer pays.
+
+    Parameters
+    ----------
+    {fit_parameters}
+    """
+    self._check_options()
+    first_weights = old_weights(self, coef_init, intercept_init)
+    X, targets = self._read(X, y, reset=True)
+    X, targets, weight = take_weighty(self, X, targets, sample_weight)
+    if weight is not None and self._counts_mistakes:
+        check_presence(self.classes_, targets)
+    self._class_factors = factors_of_classes(self, targets, weight)
+    X, targets, weight, watch = split_off_watch(self, X, targets, weight)
+    self._begin(X)
+    begin_with(self._state, *first_weights)
+    if self.average == "voted":
+        for ancestors, first in zip(self._ancestors, self._state.last_vectors()):
+            ancestors.first = first
+    _trials.begin_account(self)
+    run_passes(self, X, targets, weight, watch)
+    self._finish()
+    from_zeros = all(values is None for values in first_weights)
+    plain = weight is None and self._class_factors is None and self._penalty == NO_PENALTY
+    if from_zeros and plain:
+        self._certify(X, targets)
+    return self
+
+
+def run_passes(learner, X, targets, weight, watch):
+    """Pass over the samples until a pass is clean, or no vector makes progress.
 
     An integer weight of a sample is a number of presentations; what remains of a weight that is
     not an integer is one more presentation with that weight. In order they follow one another. In
-    a shuffled pass each has a place of its own, as copies of the row have, and so they do where
-    samples are set aside; the places follow from what the rows hold, wherever they stand.
+    a shuffled pass each has a place of its own, as copies of the row have.
     """
-    learner._check_options()
-    old = old_weights(learner, coef_init, intercept_init)
-    X, targets = learner._read(X, y, reset=True)
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-    X, targets, weight = take_weighty(X, targets, weight)
-    if weight is not None:
-        if learner._counts_mistakes:
-            check_presence(learner.classes_, targets)
-        check_weights(learner, weight)
-    learner._class_factors = factors_of_classes(learner, targets, weight)
-    X, targets, weight, watch = split_off_watch(learner, X, targets, weight)
-    learner._begin(X)
-    begin_with(learner._state, *old)
-    for ancestors, first in zip(getattr(learner, "_ancestors", ()), learner._state.last_vectors()):
-        ancestors.first = first
-    _trials.begin_account(learner)
-    run_passes(learner, X, targets, weight, watch)
-    learner._finish()
-    _trials.forget_certificates(learner)
-    began_with_zeros = all(values is None for values in old)
-    if began_with_zeros and weight is None and learner._class_factors is None:
-        learner._certify(X, targets)
+    state, n_vectors = learner._state, len(learner._state.weights)
+    trials, turns_of_passes = learner._trials(X, targets), turns(learner, X, targets, weight)
+    patience = [Patience(learner.tol, learner.n_iter_no_change) for _ in range(n_vectors)]
+    learner._resting = np.zeros(n_vectors, dtype=bool)
+    n_steps, _, losses = state.tails[:, N_STEPS : LOSS + 1].T.tolist()
+    for step in steps(learner, name="pass", total=learner.max_iter):
+        n_before, n_steps_before, losses_before = learner.n_trials_, n_steps, losses
+        now = next(turns_of_passes)
+        if keeps_each(learner) or now.times is not None:
+            play_kept_pass(learner, X, targets, now)
+        else:
+            learner._play_pass(trials, X, now.rows, now.shares)
+        n_steps, _, losses = state.tails[:, N_STEPS : LOSS + 1].T.tolist()
+        # A penalty changes weights without a step.
+        clean = n_steps == n_steps_before and learner._penalty == NO_PENALTY
+        learner.n_iter_, learner.converged_ = step.number, clean
+        n_trials = learner.n_trials_ - n_before
+        gains = [(old - new) / n_trials for old, new in zip(losses_before, losses)]
+        if learner.verbose:
+            print(f"Pass {step.number}: mean loss {-sum(gains):.6g}")
+        if watch is not None:
+            learner._finish()
+            gains = validation_scores(learner, *watch)
+        for k, each in enumerate(patience):
+            # A vector whose loss no longer decreases stays as it is, while others go on.
+            if each.ends(gains[0 if state.together else k]):
+                learner._resting[k] = True
+        step.last = learner.converged_ or all(learner._resting.tolist())
+    learner._resting = None
+
+
+def keeps_each(learner):
+    """Return whether something is kept of each trial."""
+    return learner.keep_losses or learner.average == "voted"
+
+
+def turns(learner, X, targets, weight):
+    """Return an iterator of the turns of the first pass, of the second, and so on."""
+    if learner.shuffle:
+        return shuffled_turns(X, targets, weight, learner.random_state)
+    seed_of_orders(learner.random_state)  # a random state goes on as in a shuffled fit
+    return repeat(Turns(np.arange(len(targets))) if weight is None else turns_in_order(weight))
+
+
+def turns_now(learner, turns):
+    """Return turns as they are played from the next trial on."""
+    if turns.times is None:
+        return turns
+    if keeps_each(learner) or learner._penalty != NO_PENALTY:
+        return turns.one_by_one()
+    # A run counts in the average, or it does not.
+    return turns.cut_after(learner._state.n_unheard(learner.n_trials_))
+
+
+def play_kept_pass(learner, X, targets, turns):
+    """Play a pass of which something is kept, or with rows that have many turns at once."""
+    turns = turns_now(learner, turns)
+    _trials.play_pass(learner, X, targets[turns.rows], *turns)
+
+
+@stream_context
+@paragraphs
+def partial_fit(
+    self: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Estimator:
+    """Go through more trials, once and in their order.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    y : array-like of shape (n_samples,)
+        Classes.
+
+    classes : array-like of shape (n_classes,), default=None
+        All the classes; needed in the first call.
+
+    {partial_fit_weight}
+    """
+    self._go_on(X, y, classes, sample_weight)
+    return self
+
+
+def go_on(self, X, y, classes=None, sample_weight=None):
+    """Do what ``partial_fit`` does."""
+    if isinstance(self.class_weight, str):
+        raise ValueError(
+            'class_weight="balanced" is not supported for partial_fit, which does not know '
+            "how often the classes will come: pass a dict."
+        )
+    self._check_options()
+    learn_weighted(self, *self._read_more(X, y, classes), sample_weight)
 
 
 def learn_weighted(learner, X, targets, sample_weight):
     """Go on with some trials, each as often as its weight says."""
-    trials = ()
-    if sample_weight is not None:
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        X, targets, weight = take_weighty(X, targets, weight)
-        if weight is not None:
-            check_weights(learner, weight)
-            trials = turns_of_pass(learner, turns_in_order(weight))
-            targets = targets[trials.rows]
+    X, targets, weight = take_weighty(learner, X, targets, sample_weight)
     learner._class_factors = factors_of_classes(learner, targets, None)
-    _trials.go_on(learner, X, targets, *trials)
-
-
-def run_passes(learner, X, targets, weight, watch):
-    """Pass over the samples until a pass is clean, or no vector makes progress."""
-    orders = orders_of_passes(learner, X, targets, weight)
-    state, n_vectors = learner._state, len(learner._state.weights)
-    patience = [Patience(learner.tol, learner.n_iter_no_change) for _ in range(n_vectors)]
-    learner._resting = np.zeros(n_vectors, dtype=bool)
-    with Progress(learner, name="pass", total=learner.max_iter) as progress:
-        for n_iter in range(1, learner.max_iter + 1):
-            n_changes, losses = learner._n_changes(), state.tails[:, LOSS].copy()
-            n_before = learner.n_trials_
-            with progress.step():
-                turns = turns_of_pass(learner, next(orders))
-                presented = targets if turns.rows is None else targets[turns.rows]
-                _trials.play_pass(learner, X, presented, *turns)
-            learner.n_iter_ = n_iter
-            learner.converged_ = _trials.is_clean(n_changes, learner._n_changes())
-            gains = (losses - state.tails[:, LOSS]) / (learner.n_trials_ - n_before)
-            if learner.verbose:
-                print(f"Pass {n_iter}: mean loss {-gains.sum():.6g}")
-            if watch is not None:
-                learner._finish()
-                gains = validation_scores(learner, *watch)
-            if state.together:
-                gains = np.full(n_vectors, gains[0])
-            # A vector whose loss no longer decreases stays as it is, while others go on.
-            learner._resting |= [each.ends(gain) for each, gain in zip(patience, gains)]
-            if learner.converged_ or learner._resting.all() or progress.stop:
-                break
-    learner._resting = None
-
-
-def turns_of_pass(learner, turns):
-    """Return the turns of a pass as they are played from the next trial on."""
-    if turns.times is None:
-        return turns
-    if learner._keeps_each:
-        return turns.one_by_one()
-    # A run counts in the average, or it does not.
-    return turns.cut_after(learner._first_averaged - 1 - learner.n_trials_)
-
-
-def orders_of_passes(learner, X, targets, weight):
-    """Yield the turns of the first pass, of the second, and so on."""
-    seed = check_random_state(learner.random_state).randint(2**31 - 1)
-    if not learner.shuffle:
-        turns = NO_TURNS if weight is None else turns_in_order(weight)
-        yield from repeat(turns)
-    turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
-    for number in count(1):
-        yield turns.take(np.argsort(scramble(keys + salt(seed, number))))
+    if weight is None:
+        _trials.go_on(learner, X, targets)
+        return
+    turns = turns_now(learner, turns_in_order(weight))
+    _trials.go_on(learner, X, targets[turns.rows], *turns)
 
 
 # ---------------------------------------------------------------- samples and weights
 
 
+def take_weighty(learner, X, targets, sample_weight):
+    """Return the samples with a positive weight; no weights if all are one."""
+    if sample_weight is None:
+        return X, targets, None
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+    if np.all(weight == 1):
+        return X, targets, None
+    used = np.flatnonzero(weight > 0)
+    weight = weight[used]
+    check_weights(learner, weight)
+    return X[used], targets[used], weight
+
+
 def check_weights(learner, weight):
     """Complain of more presentations than can be counted, or kept."""
     most, reason = MOST_COUNTED, "the presentations of a pass are counted up to that number"
-    if learner._keeps_each:
+    if keeps_each(learner):
         most, reason = MOST_KEPT, "something is kept of each presentation"
+    if learner._penalty != NO_PENALTY:
+        most, reason = MOST_KEPT, "the penalty is paid in each presentation"
     total = np.ceil(weight).sum()
     if total > most:
         raise ValueError(
@@ -241,14 +322,14 @@ def split_off_watch(learner, X, targets, weight):
     assert_all_finite(
         X.data if sp.issparse(X) else X, estimator_name=type(learner).__name__, input_name="X"
     )
-    seed = check_random_state(learner.random_state).randint(2**31 - 1)
-    turns, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
+    seed = seed_of_orders(learner.random_state)
+    each, keys = places(row_hashes(X, targets.astype(np.float64)), weight)
     keys = scramble(keys + salt(seed, 0))
     # Of each class about the same share is set aside.
     strata = targets if learner._counts_mistakes else np.zeros(len(targets), dtype=np.intp)
-    aside = set_aside(keys, strata[turns.rows], turns.weights(), learner.validation_fraction)
+    aside = set_aside(keys, strata[each.rows], each.weights(), learner.validation_fraction)
     train, test = (
-        take_turns(X, targets, turns.take(part), weight is None)
+        take_turns(X, targets, each.take(part), weight is None)
         for part in (np.flatnonzero(~aside), np.flatnonzero(aside))
     )
     return *train, test
@@ -282,6 +363,8 @@ def old_weights(learner, coef_init, intercept_init):
 
 def begin_with(state, coef, intercept):
     """Let the weights be these ones."""
+    if coef is None and intercept is None:
+        return
     if coef is not None:
         coef = np.asarray(coef, dtype=np.float64)
         if coef.size != state.weights.size:
@@ -302,66 +385,7 @@ def begin_with(state, coef, intercept):
     state.tails[:, NORM2] = norms.sum() if state.together else norms
 
 
-# ---------------------------------------------------------------- methods of the learners
-
-
-@fit_context(prefer_skip_nested_validation=True)
-@paragraphs
-def fit(
-    self: Estimator,
-    X: MatrixLike,
-    y: ArrayLike,
-    coef_init: ArrayLike | None = None,
-    intercept_init: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Estimator:
-    """Pass over the samples until a pass is clean or no longer pays.
-
-    Parameters
-    ----------
-    {fit_parameters}
-    """
-    fit_in_passes(self, X, y, coef_init, intercept_init, sample_weight)
-    return self
-
-
-@stream_context
-@paragraphs
-def partial_fit(
-    self: Estimator,
-    X: MatrixLike,
-    y: ArrayLike,
-    classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Estimator:
-    """Go through more trials, once and in their order.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Samples.
-
-    y : array-like of shape (n_samples,)
-        Classes.
-
-    classes : array-like of shape (n_classes,), default=None
-        All the classes; needed in the first call.
-
-    {partial_fit_weight}
-    """
-    self._go_on(X, y, classes, sample_weight)
-    return self
-
-
-def go_on(self, X, y, classes=None, sample_weight=None):
-    """Do what ``partial_fit`` does."""
-    if isinstance(self.class_weight, str):
-        raise ValueError(
-            'class_weight="balanced" is not supported for partial_fit, which does not know '
-            "how often the classes will come: pass a dict."
-        )
-    self._check_options()
-    learn_weighted(self, *self._read_more(X, y, classes), sample_weight)
+# ---------------------------------------------------------------- what is known afterwards
 
 
 @property
@@ -443,9 +467,21 @@ def mistake_bound(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | Non
         of the samples; with "ovr" the sum of all classes.
     """
     check_is_fitted(self)
+    if self._penalty != NO_PENALTY:
+        raise ValueError(
+            f"mistake_bound requires penalty=None; got penalty={self.penalty!r}: the theorem is "
+            "about the perceptron without a penalty."
+        )
     X = self._read_query(X)
-    codes = self._codes(read_targets(self, X, read_labels(y)))
+    codes = self._codes(read_classes(self, X, y))
     return least_mistake_bound(self, X, codes, 1, comparator)[0]
+
+
+def certify_mistakes(learner, X, codes):
+    """Compare a fit that began with zeros with the theorem."""
+    learner.bound_, learner.comparator_ = least_mistake_bound(
+        learner, X, codes, learner.n_iter_, None
+    )
 
 
 def least_mistake_bound(learner, X, codes, repeats, comparator):
@@ -472,177 +508,6 @@ def least_mistake_bound(learner, X, codes, repeats, comparator):
         total += bound
         vector *= factor
     return total, comparator
-
-
-# ---------------------------------------------------------------- orders and patience
-
-
-def salt(seed, number):
-    """Return what makes the hashes of one pass different from those of another."""
-    return scramble(np.array([(seed << 32) + number], dtype=np.uint64))
-
-
-def take_weighty(X, targets, weight):
-    """Return the samples with a positive weight; no weights if all are one."""
-    if weight is None or np.all(weight == 1):
-        return X, targets, None
-    used = np.flatnonzero(weight > 0)
-    return X[used], targets[used], weight[used]
-
-
-class Turns(NamedTuple):
-    """In what order rows are presented; None where there is nothing to say.
-
-    ``rows`` are their places in the data, ``shares`` the weights of the presentations, and
-    ``times`` how many of them there are, one after the other, before the next turn.
-    """
-
-    rows: np.ndarray | None = None
-    shares: np.ndarray | None = None
-    times: np.ndarray | None = None
-
-    def take(self, order):
-        """Return some of these turns, in another order."""
-        return Turns(*(values if values is None else values[order] for values in self))
-
-    def weights(self):
-        """Return the weight of each turn."""
-        ones = np.ones(len(self.rows))
-        times = ones if self.times is None else self.times
-        return times * (ones if self.shares is None else self.shares)
-
-    def one_by_one(self):
-        """Return these turns with one presentation each."""
-        rows, shares = (
-            values if values is None else np.repeat(values, self.times)
-            for values in (self.rows, self.shares)
-        )
-        return Turns(rows, shares)
-
-    def cut_after(self, n):
-        """Return these turns, with one of them in two parts so that a turn ends after ``n``."""
-        ends = np.cumsum(self.times)
-        place = int(np.searchsorted(ends, n))
-        if n <= 0 or n > ends[-1] or ends[place] == n:
-            return self
-        parts = self.take(np.insert(np.arange(len(ends)), place, place))
-        parts.times[place] -= ends[place] - n
-        parts.times[place + 1] = ends[place] - n
-        return parts
-
-
-NO_TURNS = Turns()
-
-
-def simplified(rows, shares, times):
-    """Return turns, with None for shares and times that are all one."""
-    shares = None if np.all(shares == 1) else shares
-    return Turns(rows, shares, None if np.all(times == 1) else times)
-
-
-def turns_in_order(weight):
-    """Return turns of the rows in their order: all presentations of one, and what remains."""
-    whole, rest = np.divmod(weight, 1.0)
-    rows = np.repeat(np.arange(len(weight)), (whole > 0) * 1 + (rest > 0))
-    last = np.append(rows[1:] != rows[:-1], True)
-    remains = last & (rest[rows] > 0)
-    times = np.where(remains, 1, whole[rows]).astype(np.int64)
-    return simplified(rows, np.where(remains, rest[rows], 1.0), times)
-
-
-def places(hashes, weight):
-    """Return turns of rows that are to be shuffled, and a key for each of them.
-
-    Copy number ``j`` of a row has a key that follows from ``j`` and the hash of the row: so the
-    places of copies in a random order are independent, and do not depend on where the copies stand
-    in the data. A row of weight ``w`` is ``w`` copies, up to a number; beyond it, runs are copies.
-    """
-    order = np.argsort(hashes, kind="stable")
-    begins = np.append(True, hashes[order][1:] != hashes[order][:-1])
-    groups = np.cumsum(begins) - 1
-    starts = np.flatnonzero(begins)
-    if weight is None:
-        return Turns(order), keys_of_copies(hashes[order], np.arange(len(order)) - starts[groups])
-    whole, rest = np.divmod(weight[order], 1.0)
-    totals = np.add.reduceat(whole, starts).astype(np.int64)
-    most = max(MOST_PLACES, PLACES_PER_ROW * len(weight))
-    n_runs = -(-totals // max(1, -(-int(totals.sum()) // most)))
-    group, copy = numbered(n_runs)
-    length, longer = np.divmod(totals[group], n_runs[group])
-    times = length + (copy < longer)
-    # All copies hold the same: the first presentation of a run says which of them it is.
-    rows = np.searchsorted(np.cumsum(whole), np.cumsum(times) - times, side="right")
-    # What remains of weights are the last copies, in the order of what remains.
-    remains = np.flatnonzero(rest > 0)
-    remains = remains[np.lexsort([rest[remains], groups[remains]])]
-    n_remains = np.bincount(groups[remains], minlength=len(totals))
-    last_group, last_copy = numbered(n_remains)
-    turns = simplified(
-        order[np.concatenate([rows, remains])],
-        np.concatenate([np.ones(len(rows)), rest[remains]]),
-        np.concatenate([times, np.ones(len(remains), dtype=np.int64)]),
-    )
-    copies = np.concatenate([copy, n_runs[last_group] + last_copy])
-    return turns, keys_of_copies(hashes[turns.rows], copies)
-
-
-def numbered(lengths):
-    """Return, for groups of these lengths, the group of each member and its number there."""
-    group = np.repeat(np.arange(len(lengths)), lengths)
-    return group, np.arange(len(group)) - (np.cumsum(lengths) - lengths)[group]
-
-
-def keys_of_copies(hashes, copies):
-    """Return the hashes of copies that have a number; the first one has the hash of its row."""
-    others = scramble(hashes + copies.astype(np.uint64) * GOLDEN)
-    return np.where(copies == 0, hashes, others)
-
-
-def take_turns(X, targets, turns, unweighted):
-    """Return the samples of some turns, their targets, and the sums of the weights."""
-    if unweighted:
-        rows = np.sort(turns.rows)
-        return X[rows], targets[rows], None
-    weight = np.bincount(turns.rows, turns.weights(), minlength=len(targets))
-    rows = np.flatnonzero(weight)
-    return X[rows], targets[rows], weight[rows]
-
-
-def set_aside(keys, strata, weight, share):
-    """Return which turns to set aside: about a share of each stratum, at random by their keys.
-
-    The turns of a stratum lie on a line, sorted by their keys, each as long as its weight. One is
-    set aside if its middle is in the first part of the line; the last one never is.
-    """
-    order = np.lexsort([keys, strata])
-    begins = np.append(True, np.diff(strata[order]) != 0)
-    line = np.cumsum(begins) - 1
-    # In the mean the length is one, as without weights.
-    lengths = weight[order] * (len(weight) / weight.sum())
-    totals = np.bincount(line, weights=lengths)
-    ends = np.cumsum(lengths) - (np.cumsum(totals) - totals)[line]
-    aside = np.empty(len(keys), dtype=bool)
-    aside[order] = ends - lengths / 2 < shares_of_strata(totals, share)[line]
-    aside[order[np.append(begins[1:], True)]] = False
-    if not aside.any():
-        raise ValueError(
-            f"validation_fraction={share} leaves no samples to validate with, or none of some "
-            "class to learn from: there are too few samples for early_stopping."
-        )
-    return aside
-
-
-def shares_of_strata(totals, share):
-    """Return how much of each stratum is set aside, as a whole number; a share of all, rounded up.
-
-    The strata get what is next below their share, and those that lose most by it one more.
-    """
-    wanted = np.round(share * totals, 9)
-    whole = np.floor(wanted)
-    n_more = int(np.ceil(round(share * totals.sum(), 9)) - whole.sum())
-    losers = np.lexsort([-totals, whole - wanted])
-    whole[losers[:n_more]] += 1
-    return whole
 
 
 class Patience:

@@ -14,7 +14,7 @@ from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import stream_context
 from sklearn_sl.online._protocol import OnlineClassifierMixin, OnlineRegressorMixin
-from sklearn_sl.online.linear import _passes, _sweeps
+from sklearn_sl.online.linear import _passes, _steps
 from sklearn_sl.online.linear._linear import SQUARES, LinearMixin, look, squared_norms
 from sklearn_sl.theory._online_gradient import (
     best_passive_aggressive_bound,
@@ -156,13 +156,7 @@ class PassiveAggressiveClassifier(
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------
@@ -249,6 +243,7 @@ class PassiveAggressiveClassifier(
         self.keep_losses = keep_losses
 
     fit, partial_fit, _go_on = _passes.fit, _passes.partial_fit, _passes.go_on
+    _certify = _passes.certify_mistakes
     standard_coef, standard_intercept = _passes.standard_coef, _passes.standard_intercept
     densify, sparsify = _passes.densify, _passes.sparsify
     mistake_bound, t_ = _passes.mistake_bound, _passes.t_
@@ -258,22 +253,18 @@ class PassiveAggressiveClassifier(
     _certificates = ("bound_", "comparator_")
 
     def _loss(self):
-        return _sweeps.Hinge(1.0)
+        return _steps.Hinge(1.0)
 
     @property
     def _squared(self):
         return self.loss.startswith("squared")
 
     def _rule(self):
-        return _sweeps.Aggressive(self.C, self._squared)
+        return _steps.Aggressive(self.C, self._squared)
 
     def _finish(self):
         super()._finish()
         self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
-
-    def _certify(self, X, codes):
-        found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
-        self.bound_, self.comparator_ = found
 
     def _best_bound(self, margins, norm, norms, repeats):
         if self.C == np.inf and norms[0] == 0:
@@ -381,13 +372,7 @@ class PassiveAggressiveRegressor(
 
     {radius}
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------
@@ -497,14 +482,14 @@ class PassiveAggressiveRegressor(
     _certificates = ("squared_loss_bound_", "comparator_")
 
     def _loss(self):
-        return _sweeps.Insensitive(self.epsilon)
+        return _steps.Insensitive(self.epsilon)
 
     @property
     def _squared(self):
         return self.loss.startswith("squared")
 
     def _rule(self):
-        return _sweeps.Aggressive(self.C, self._squared)
+        return _steps.Aggressive(self.C, self._squared)
 
     def _finish(self):
         super()._finish()

@@ -7,17 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_sl._sklearn import Interval, StrOptions
-from sklearn_sl._state import CheckedState, check_indices
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._protocol import OnlineClassifierMixin
-from sklearn_sl.online._trials import joined, take_slice, with_part
-from sklearn_sl.online.linear import _passes, _sweeps
-from sklearn_sl.online.linear._linear import NO_WEIGHT, ONCE, LinearMixin
+from sklearn_sl.online.linear import _passes, _steps
+from sklearn_sl.online.linear._linear import LinearMixin
+from sklearn_sl.online.linear._votes import Ancestors  # noqa: F401  where older models look for it
 from sklearn_sl.theory._perceptron import best_perceptron_bound
 
 
@@ -48,19 +46,27 @@ class Perceptron(
     ``sklearn.linear_model.Perceptron``, and for dense samples without shuffling so are the
     weights. Different are: ``partial_fit`` never shuffles; the order of a shuffled pass follows
     from what the rows hold, so that an integer ``sample_weight`` is so many copies of a row, each
-    at a random place (a fraction is a shorter step); a clean pass ends the fit; sparse samples
-    have the same intercept as dense ones; ``penalty`` must be None.
+    at a random place (a fraction is a shorter step); a clean pass ends the fit, unless there is a
+    penalty; sparse samples have the same intercept as dense ones.
+
+    **Penalties.** With a penalty the trials are stochastic gradient descent on the mean loss
+    ``max(0, -y s)`` plus ``alpha`` times ``||w||^2 / 2`` ("l2"), ``||w||_1`` ("l1") or
+    ``(1 - l1_ratio) ||w||^2 / 2 + l1_ratio ||w||_1`` ("elasticnet"). After each trial, with a
+    mistake or without, the weights are multiplied by one minus ``eta0 alpha``, or pulled towards
+    zero by ``eta0 alpha``, but never beyond it, so that some are exactly zero (the cumulative
+    penalty [3]_; for sparse samples a weight pays it when its feature occurs). The intercept has no
+    penalty. The theorem does not hold then, and there is no ``bound_``.
 
     Parameters
     ----------
-    penalty : None, default=None
-        There is none: anything else raises an error. scikit-learn's SGDClassifier has penalties.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        The penalty of large weights, with more than two classes only for ``multi_class="ovr"``.
 
     alpha : float, default=0.0001
-        Belongs to the penalty.
+        How strong the penalty is.
 
     l1_ratio : float, default=0.15
-        Belongs to the penalty.
+        The part of the elastic net that is "l1".
 
     {fit_intercept}
 
@@ -131,20 +137,14 @@ class Perceptron(
     bound_ : float or None
         The theorem's bound on ``n_updates_`` (with "ovr" the sum of the bounds of all classes)
         relative to ``comparator_``. None after ``partial_fit``, which does not keep its samples,
-        and if there are weights of samples or classes, or weights to begin with; see
+        and if there is a penalty, weights of samples or classes, or weights to begin with; see
         :meth:`mistake_bound`.
 
     comparator_ : ndarray of shape (n_vectors, n_features + 1) or None
         Multiples of the last weights, with the intercept in the last column; zeros where no
         multiple gives less than the number of trials.
 
-    {converged}
-
-    {n_iter}
-
-    {t}
-
-    {features_in}
+    {passes}
 
     See Also
     --------
@@ -157,6 +157,9 @@ class Perceptron(
 
     .. [2] Y. Freund and R. Schapire, "Large margin classification using the perceptron
        algorithm", Machine Learning 37, 1999.
+
+    .. [3] Y. Tsuruoka, J. Tsujii and S. Ananiadou, "Stochastic gradient descent training for
+       L1-regularized log-linear models with cumulative penalty", ACL 2009.
 
     Examples
     --------
@@ -216,7 +219,7 @@ class Perceptron(
     def __init__(
         self,
         *,
-        penalty: None = None,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = None,
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
@@ -257,6 +260,7 @@ class Perceptron(
         self.keep_losses = keep_losses
 
     fit, partial_fit, _go_on = _passes.fit, _passes.partial_fit, _passes.go_on
+    _certify = _passes.certify_mistakes
     standard_coef, standard_intercept = _passes.standard_coef, _passes.standard_intercept
     densify, sparsify = _passes.densify, _passes.sparsify
     mistake_bound, t_ = _passes.mistake_bound, _passes.t_
@@ -265,130 +269,38 @@ class Perceptron(
 
     _certificates = ("bound_", "comparator_")
     _mutable = ("_state", "_ancestors")
+    # As in scikit-learn: all others, together, are no class.
+    _weighs_own_class_only = True
 
     def _check_options(self):
-        if self.penalty is not None:
+        if self.multi_class == "kesler":
+            for name, given in (("average", self.average == "voted"), ("penalty", self.penalty)):
+                if given:
+                    raise ValueError(
+                        f'{name}="{getattr(self, name)}" requires multi_class="ovr"; got '
+                        'multi_class="kesler".'
+                    )
+        if self.penalty is not None and self.average == "voted":
             raise ValueError(
-                f"penalty={self.penalty!r} is not supported: the perceptron of sklearn_sl has no "
-                "penalty. Use sklearn.linear_model.SGDClassifier(loss='perceptron')."
+                f'average="voted" requires penalty=None; got penalty="{self.penalty}".'
             )
-        if self._votes and self.multi_class == "kesler":
-            raise ValueError(
-                'average="voted" requires multi_class="ovr"; got multi_class="kesler".'
-            )
-
-    @property
-    def _votes(self):
-        return self.average == "voted"
-
-    @property
-    def _keeps_each(self):
-        return self.keep_losses or self._votes
-
-    @property
-    def _first_averaged(self):
-        return 0 if self._votes else int(self.average)
+        # The share of the penalty on absolute values; the rest is on squares.
+        share = {None: 0.0, "l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}[self.penalty]
+        strength = self.eta0 * self.alpha if self.penalty is not None else 0.0
+        self._penalty = max(0.0, 1.0 - (1.0 - share) * strength), share * strength
 
     def _loss(self):
-        return _sweeps.Hinge(0.0, steep=True)
+        return _steps.Hinge(0.0, steep=True)
 
     def _rule(self):
-        return _sweeps.FixedRate(self.eta0)
-
-    def _factors_of_trials(self, codes, k):
-        factors = self._class_factors[codes]
-        if self._n_vectors() > 1 and not self._together:
-            factors[codes != k] = 1.0  # as in scikit-learn: all others, together, are no class
-        return factors
+        return _steps.FixedRate(self.eta0)
 
     def _best_bound(self, margins, norm, norms, repeats):
         return best_perceptron_bound(margins, norms[1], norm, repeats)
 
-    def _certify(self, X, codes):
-        found = _passes.least_mistake_bound(self, X, codes, self.n_iter_, None)
-        self.bound_, self.comparator_ = found
-
-    # ------------------------------------------------------------ predicting by vote
-
-    def _begin(self, X):
-        super()._begin(X)
-        firsts = self._state.last_vectors() if self._votes else ()
-        self._ancestors = [Ancestors(first) for first in firsts]
-
-    def _play(self, X, codes, weight=NO_WEIGHT, times=ONCE):
-        scores, played = super()._play(X, codes, weight, times)
-        if self._votes and played == len(codes):
-            for k, ancestors in enumerate(self._ancestors):
-                if self._resting is not None and self._resting[k]:
-                    wrong, steps = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
-                else:
-                    signs = self._signs(codes, k)
-                    factors = self._trial_weights(codes, k, weight)
-                    wrong = signs * scores[:, k] <= 0
-                    steps = self.eta0 * signs * (factors if factors.size else 1.0)
-                ancestors.add(X, wrong, steps)
-        return scores, played
-
     def _scores(self, X):
-        if not self._votes:
+        if self.average != "voted":
             return super()._scores(X)
         with blas_threads_for(X):
             votes = [ancestors.votes(X, self.fit_intercept) for ancestors in self._ancestors]
         return np.stack(votes, axis=1)
-
-
-class Ancestors(CheckedState):
-    """All weight vectors that there were: the first one, the steps, and the age of each.
-
-    A vector is as old as the trials that it was right in, plus one for the mistake that made it.
-    Rows, steps, and the ages of vectors that were replaced, come in few parts; see ``with_part``.
-    """
-
-    def __init__(self, first):
-        self.first, self.age = first, 0
-        self.rows, self.steps, self.ages = [], [], []
-
-    def _check_state(self):
-        parts = (self.rows, self.steps, self.ages)
-        if len({sum(part.shape[0] for part in each) for each in parts}) > 1:
-            raise ValueError("There must be as many rows, steps and ages.")
-        for part in self.rows:
-            if hasattr(part, "indptr"):
-                check_indices(part, "rows")
-
-    def copy(self):
-        """Return ancestors that can be added to alone."""
-        other = object.__new__(Ancestors)
-        vars(other).update(vars(self))
-        return other
-
-    def add(self, X, wrong, steps):
-        """Hear of some trials, which of them were mistakes, and their steps."""
-        places = np.flatnonzero(wrong)
-        # A vector that is made in one trial is as old as the next mistake is away.
-        ages = np.diff(np.concatenate([[-self.age], places, [len(wrong)]]))
-        self.age = int(ages[-1])
-        if places.size or not self.rows:
-            self.rows = with_part(self.rows, X[places])
-            self.steps = with_part(self.steps, steps[places])
-            self.ages = with_part(self.ages, ages[:-1])
-
-    def join(self):
-        """Let all parts be one, as the next query finds them, and return rows, steps and ages."""
-        self.rows, self.steps, self.ages = map(joined, (self.rows, self.steps, self.ages))
-        return self.rows[0], self.steps[0], np.append(self.ages[0], self.age).astype(np.float64)
-
-    def votes(self, X, intercept):
-        """Return the mean vote of all vectors for each row, between -1 and 1."""
-        rows, steps, ages = self.join()
-        votes = np.empty(X.shape[0])
-        block = max(1, 2**22 // len(ages))
-        for start in range(0, X.shape[0], block):
-            part = take_slice(X, slice(start, min(start + block, X.shape[0])))
-            scores = np.empty((part.shape[0], len(ages)))
-            scores[:, 0] = part @ self.first[:-1] + self.first[-1]
-            terms = safe_sparse_dot(part, rows.T, dense_output=True) + float(intercept)
-            np.multiply(terms, steps, out=scores[:, 1:])
-            np.cumsum(scores, axis=1, out=scores)
-            votes[start : start + block] = np.sign(scores) @ ages / ages.sum()
-        return votes

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t, int64_t
 cdef extern from "_rows_loops.h" nogil:
     double sl_dot(Py_ssize_t n, const double* x, const double* w)
     void sl_add(Py_ssize_t n, double factor, const double* x, double* w)
+    void sl_ask_for(Py_ssize_t n, const double* x)
 
 
 @cython.final
@@ -21,6 +22,14 @@ cdef class Rows:
     # Its columns; one of them is NULL.
     cdef const int32_t* narrow
     cdef const int64_t* wide
+
+    cdef inline void ask_for(self, Py_ssize_t row) noexcept nogil:
+        """Let the processor fetch a row that will be needed soon."""
+        cdef Py_ssize_t start = row * self.n_features, stop = start + self.n_features
+        if self.indptr != NULL:
+            start = self.indptr[row] - self.indptr[0]
+            stop = self.indptr[row + 1] - self.indptr[0]
+        sl_ask_for(stop - start, self.data + start)
 
     cdef inline double dot(self, Py_ssize_t row, const double* weights) noexcept nogil:
         """Return the inner product of a row and weights; not finite if an entry is not."""
@@ -81,3 +90,10 @@ cdef class Rows:
         else:
             narrow[0] = self.narrow + start
         return self.indptr[row + 1] - self.indptr[row]
+
+
+cdef inline Py_ssize_t column_of(
+    Py_ssize_t entry, const int32_t* narrow, const int64_t* wide
+) noexcept nogil:
+    """Return the column of a stored entry; see ``Rows.entries``."""
+    return narrow[entry] if narrow != NULL else wide[entry] if wide != NULL else entry

@@ -47,6 +47,14 @@ static inline double NAME(ptrdiff_t n, const double *x, const double *w) {      
 }
 #endif
 
+/* What the processor goes on with by itself is not asked for. */
+static inline void sl_ask_for(ptrdiff_t n, const double *x) {
+#if defined(__GNUC__)
+    const ptrdiff_t some = n < 128 ? n : 128;
+    for (ptrdiff_t k = 0; k < some; k += 8) __builtin_prefetch(x + k);
+#endif
+}
+
 #define SL_DEFINE_ADD(NAME, TARGET)                                                             \
 TARGET static inline void NAME(ptrdiff_t n, double factor, const double *restrict x,            \
                         double *restrict w) {                                                   \

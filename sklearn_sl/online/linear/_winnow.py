@@ -21,14 +21,14 @@ from sklearn_sl.online._paragraphs import paragraphs
 from sklearn_sl.online._parameters import at_start, check_fixed
 from sklearn_sl.online._protocol import OnlineClassifierMixin
 from sklearn_sl.online._trials import account, complain, take_slice
-from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear import _winnow_sweeps
 from sklearn_sl.online.linear._linear import as_rows, linear_scores
 from sklearn_sl.theory._winnow import balanced_winnow_bound, log_cosh, winnow_bound
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
-PROMOTIONS, DEMOTIONS, GIANTS = range(_multiplicative.WINNOW_TAIL)
+PROMOTIONS, DEMOTIONS, GIANTS = range(_winnow_sweeps.WINNOW_TAIL)
 # More steps than these, one way, are rare for an attribute.
 MOST_POWERS = 64
 # Literals of a block of samples that are made at a time.
@@ -276,7 +276,12 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     @property
     def _has_threshold(self):
-        return not (self.balanced or self._together)
+        return not (self.balanced or self._joint)
+
+    @property
+    def _joint(self):
+        """Whether the vectors take their steps together."""
+        return self.multi_class == "kesler" and len(self._sums) > 1
 
     @property
     def _flipped(self):
@@ -287,22 +292,24 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         return self._n_vectors() * (1 + self.literals)
 
     def _begin(self, X):
-        if not self._has_threshold and (self.threshold is not None or self._flipped):
+        n_vectors = self._n_vectors()
+        has_threshold = not (self.balanced or (self.multi_class == "kesler" and n_vectors > 1))
+        if not has_threshold and (self.threshold is not None or self._flipped):
             raise ValueError(
                 'balanced=True and multi_class="kesler" require threshold=None and '
                 'concept="disjunction".'
             )
         n_weights = (1 + self.literals) * X.shape[1] + self.fit_intercept
-        self._sums = np.zeros((self._n_vectors(), n_weights))
+        self._sums = np.zeros((n_vectors, n_weights))
         self._weights = np.full_like(self._sums, 0.0 if self.balanced else 1.0)
-        self._tail = np.zeros(_multiplicative.WINNOW_TAIL)
+        self._tail = np.zeros(_winnow_sweeps.WINNOW_TAIL)
 
     def _check_arrays(self):
         began = self._began_with
         n_weights = (1 + began["literals"]) * self.n_features_in_ + began["fit_intercept"]
         for name in ("_sums", "_weights"):
             check_shape(self, name, (self._n_vectors(), n_weights))
-        check_shape(self, "_tail", (_multiplicative.WINNOW_TAIL,))
+        check_shape(self, "_tail", (_winnow_sweeps.WINNOW_TAIL,))
 
     @property
     def _theta(self):
@@ -313,7 +320,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
     def _compiled(self, sums, weights, tail):
         """Return the weights as compiled code has them; it changes the arrays in place."""
         buffers = np.empty((2, sums.shape[1]))
-        return _multiplicative.Weights(
+        return _winnow_sweeps.Weights(
             sums,
             weights,
             tail,
@@ -336,11 +343,11 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
 
     def _play(self, X, codes):
         weights = self._compiled(self._sums, self._weights, self._tail)
-        scores, start = np.empty((len(codes), self._n_vectors())), 0
+        scores, start = np.empty((len(codes), len(self._sums))), 0
         for part in self._attributes(X):
             rows = slice(start, start + part.shape[0])
-            start += _multiplicative.sweep_winnow(
-                as_rows(part), codes[rows], weights, self._together, self._flipped, scores[rows]
+            start += _winnow_sweeps.sweep_winnow(
+                as_rows(part), codes[rows], weights, self._joint, self._flipped, scores[rows]
             )
             if start < rows.stop:
                 break
@@ -388,7 +395,7 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         return int(self._tail[PROMOTIONS] + self._tail[DEMOTIONS])
 
     def _finish(self):
-        self.coef_, self.intercept_ = self._weights, np.full(self._n_vectors(), -self._theta)
+        self.coef_, self.intercept_ = self._weights, np.full(len(self._sums), -self._theta)
         if self.fit_intercept:
             self.coef_ = self._weights[:, :-1]
             self.intercept_ += self._weights[:, -1]
@@ -411,12 +418,12 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         if not self._tail[GIANTS]:
             scores = linear_scores(X, self.coef_, self.intercept_)
             if exact_powers(float(self.alpha)).size:  # as in a trial
-                scores[np.abs(scores) <= _multiplicative.TIE * self._theta] = 0.0
+                scores[np.abs(scores) <= _winnow_sweeps.TIE * self._theta] = 0.0
             return scores
         scores = np.empty((X.shape[0], self._n_vectors()))
         # Copies: the arrays of a model may be read-only.
         state = [part.copy() for part in (self._sums, self._weights, self._tail)]
-        _multiplicative.score_winnow(as_rows(X), self._compiled(*state), scores)
+        _winnow_sweeps.score_winnow(as_rows(X), self._compiled(*state), scores)
         return -scores if self._flipped else scores
 
     # ------------------------------------------------------------ the theorems
@@ -496,7 +503,7 @@ def exact_powers(alpha):
     rate = float(np.log2(alpha))
     if rate.is_integer():
         return np.empty(0)
-    most = int(min(MOST_POWERS, _multiplicative.LIMIT // rate))
+    most = int(min(MOST_POWERS, _winnow_sweeps.LIMIT // rate))
     exact = Fraction(alpha)
     return np.array([float(exact**power) for power in range(-most, most + 1)])
 

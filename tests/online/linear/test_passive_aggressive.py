@@ -10,7 +10,7 @@ from sklearn import linear_model
 from sklearn.base import clone
 
 from sklearn_sl.online import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear import _steps
 from sklearn_sl.theory import (
     best_passive_aggressive_bound,
     passive_aggressive_bound,
@@ -18,7 +18,7 @@ from sklearn_sl.theory import (
 )
 
 CLASSIFIER, REGRESSOR = PassiveAggressiveClassifier, PassiveAggressiveRegressor
-HINGE = _sweeps.Hinge(1.0)
+HINGE = _steps.Hinge(1.0)
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Class PassiveAggressive:FutureWarning",
     "ignore::sklearn.exceptions.ConvergenceWarning",
@@ -315,7 +315,7 @@ def comparators(rng, trials, Z):
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
 def test_mistakes_of_linear_slack_never_exceed_the_bound(rng, C):
     for X, signs in twin.sequences(rng, 3500):
-        trials = twin.play(X, signs, HINGE, _sweeps.Aggressive(C, False))
+        trials = twin.play(X, signs, HINGE, _steps.Aggressive(C, False))
         radius = np.linalg.norm(X, axis=1).max()
         for u in comparators(rng, trials, X):
             loss = np.maximum(0, 1 - signs * (X @ u)).sum()
@@ -326,7 +326,7 @@ def test_mistakes_of_linear_slack_never_exceed_the_bound(rng, C):
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
 def test_squared_losses_of_squared_slack_never_exceed_the_bound(rng, C):
     for X, signs in twin.sequences(rng, 3500):
-        trials = twin.play(X, signs, HINGE, _sweeps.Aggressive(C, True))
+        trials = twin.play(X, signs, HINGE, _steps.Aggressive(C, True))
         radius = np.linalg.norm(X, axis=1).max()
         for u in comparators(rng, trials, X):
             loss = np.sum(np.maximum(0, 1 - signs * (X @ u)) ** 2)
@@ -337,7 +337,7 @@ def test_squared_losses_of_squared_slack_never_exceed_the_bound(rng, C):
 def test_squared_losses_without_slack_never_exceed_the_bound(rng):
     for X, signs in twin.sequences(rng, 10_000):
         Z = twin.with_one(X)  # samples are never zero
-        trials = twin.play(X, signs, HINGE, _sweeps.Aggressive(np.inf, False), intercept=True)
+        trials = twin.play(X, signs, HINGE, _steps.Aggressive(np.inf, False), intercept=True)
         norms = np.linalg.norm(Z, axis=1)
         for u in (trials.weights, 2 * rng.normal(size=Z.shape[1])):
             loss = np.sum(np.maximum(0, 1 - signs * (Z @ u)) ** 2)
@@ -351,18 +351,18 @@ def test_squared_losses_on_separated_samples_never_exceed_the_bound(rng):
     for _ in range(3000):
         margin, n, d = rng.uniform(0.05, 1), rng.integers(1, 60), rng.integers(2, 9)
         X, signs, _ = twin.separated(rng, margin, n, d)
-        trials = twin.play(X, signs, HINGE, _sweeps.Aggressive(np.inf, False))
+        trials = twin.play(X, signs, HINGE, _steps.Aggressive(np.inf, False))
         radius = np.linalg.norm(X, axis=1).max()
         assert trials.squares <= passive_aggressive_loss_bound(radius, 1 / margin) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("C", [0.02, 1.0, np.inf])
 def test_squared_losses_of_a_regression_never_exceed_the_bound(rng, C):
-    loss = _sweeps.Insensitive(0.1)
+    loss = _steps.Insensitive(0.1)
     for X, signs in twin.sequences(rng, 3500):
         y = signs * rng.exponential(size=len(signs))
         Z = twin.with_one(X)
-        trials = twin.play(X, y, loss, _sweeps.Aggressive(C, C < np.inf), intercept=True)
+        trials = twin.play(X, y, loss, _steps.Aggressive(C, C < np.inf), intercept=True)
         norms = np.linalg.norm(Z, axis=1)
         for u in (trials.weights, rng.normal(size=Z.shape[1])):
             squared = np.sum(np.maximum(0, np.abs(y - Z @ u) - 0.1) ** 2)

@@ -13,16 +13,16 @@ from sklearn_sl.online import (
     ExponentiatedGradientRegressor,
     progressive_predict,
 )
-from sklearn_sl.online.linear import _multiplicative, _sweeps
+from sklearn_sl.online.linear import _exponentiated_sweeps, _steps
 from sklearn_sl.online.linear._exponentiated import LAST_ETA, PAID, RATED_VARIATION
 from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.theory import exponentiated_gradient_bound
 
 LOSSES = {
-    "hinge": _sweeps.Hinge(),
-    "logistic": _sweeps.Logistic(),
-    "square": _sweeps.SquaredInsensitive(),
-    "absolute": _sweeps.Insensitive(),
+    "hinge": _steps.Hinge(),
+    "logistic": _steps.Logistic(),
+    "square": _steps.SquaredInsensitive(),
+    "absolute": _steps.Insensitive(),
 }
 CLASSIFIERS = [
     {},
@@ -47,11 +47,11 @@ def run(X, y, loss, eta, radius=1.0, signed=True, conservative=False):
     """Return scores, the sum of gradients and the tail of a run at compiled speed."""
     n = X.shape[1]
     sums, weights, masses = np.zeros(n), np.zeros(n), np.zeros(n if signed else 0)
-    tail = np.zeros(_multiplicative.GRADIENT_TAIL)
+    tail = np.zeros(_exponentiated_sweeps.GRADIENT_TAIL)
     tail[0] = 0.0 if eta is None else eta
-    _multiplicative.weigh(sums, weights, masses, tail, signed)
+    _exponentiated_sweeps.weigh(sums, weights, masses, tail, signed)
     scores = np.empty((len(y), 1))
-    played = _multiplicative.sweep_gradient(
+    played = _exponentiated_sweeps.sweep_gradient(
         as_rows(X), y, LOSSES[loss], conservative, eta is None, signed, radius,
         np.log(max(2, n * (1 + signed))), sums, weights, masses, tail, np.empty((2, n)), scores, 0,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from sklearn_sl.online import (
     Winnow,
     progressive_predict,
 )
-from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear import _winnow_sweeps
 from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.online.linear._winnow import DEMOTIONS, PROMOTIONS, exact_powers
 from sklearn_sl.theory import (
@@ -55,9 +55,9 @@ def fractions_and_classes(seed=0, n_samples=300, n_features=7, n_classes=2):
 def play(X, codes, alpha=2.0, balanced=False, threshold=None, n_vectors=1, together=False):
     """Return the numbers of promotions and demotions of a run at compiled speed."""
     n = X.shape[1]
-    sums, tail = np.zeros((n_vectors, n)), np.zeros(_multiplicative.WINNOW_TAIL)
+    sums, tail = np.zeros((n_vectors, n)), np.zeros(_winnow_sweeps.WINNOW_TAIL)
     theta = (0.0 if balanced or together else n) if threshold is None else threshold
-    weights = _multiplicative.Weights(
+    weights = _winnow_sweeps.Weights(
         sums,
         np.full_like(sums, 0.0 if balanced else 1.0),
         tail,
@@ -68,7 +68,7 @@ def play(X, codes, alpha=2.0, balanced=False, threshold=None, n_vectors=1, toget
         exact_powers(float(alpha)),
     )
     scores = np.empty((len(codes), n_vectors))
-    played = _multiplicative.sweep_winnow(
+    played = _winnow_sweeps.sweep_winnow(
         as_rows(X), codes.astype(np.intp), weights, together, False, scores
     )
     assert played == len(codes)

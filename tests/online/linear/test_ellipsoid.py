@@ -6,7 +6,7 @@ from conftest import ALGEBRA, EXACT
 from reference import multiplicative as reference
 
 from sklearn_sl.online import EllipsoidClassifier
-from sklearn_sl.online.linear import _multiplicative
+from sklearn_sl.online.linear import _ellipsoid_sweeps
 from sklearn_sl.online.linear._ellipsoid import EXHAUSTED, LOG_VOLUME, N_UPDATES
 from sklearn_sl.online.linear._linear import as_rows
 from sklearn_sl.theory import ellipsoid_bound, ellipsoid_volume_ratio
@@ -27,12 +27,12 @@ def run(X, signs, n_grid=2.0**26):
     """Return center, factor and tail of a run at compiled speed."""
     d = X.shape[1]
     center, factor = np.zeros(d), np.eye(d)
-    tail = np.zeros(_multiplicative.ELLIPSOID_TAIL)
+    tail = np.zeros(_ellipsoid_sweeps.ELLIPSOID_TAIL)
     tail[1] = 1.0
     ratio = np.log(ellipsoid_volume_ratio(d).ratio)
     scores = np.empty((len(X), 1))
     least = -2 * d * np.log(n_grid)
-    _multiplicative.sweep_ellipsoid(
+    _ellipsoid_sweeps.sweep_ellipsoid(
         as_rows(X), signs, least, ratio, center, factor, tail, np.empty((2, d)), scores, 0
     )
     return center, tail[1] * factor, tail
@@ -130,9 +130,9 @@ def test_ellipsoid_contains_the_half_that_is_left(rng):
         x = rng.normal(size=(1, d))
         y = -1.0 if x[0] @ w > 0 else 1.0
         center, factor = w.copy(), np.ascontiguousarray(np.linalg.cholesky(A))
-        tail = np.zeros(_multiplicative.ELLIPSOID_TAIL)
+        tail = np.zeros(_ellipsoid_sweeps.ELLIPSOID_TAIL)
         tail[1] = 1.0
-        _multiplicative.sweep_ellipsoid(
+        _ellipsoid_sweeps.sweep_ellipsoid(
             as_rows(x), np.array([y]), -np.inf, -0.1, center, factor, tail, np.empty((2, d)),
             np.empty((1, 1)), 0,
         )  # fmt: skip

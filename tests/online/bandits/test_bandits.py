@@ -85,7 +85,7 @@ def test_replay_in_blocks_is_the_whole_to_the_last_bit(learner):
 def test_slices_of_a_replay_leave_no_trace(learner, monkeypatch):
     losses = losses_for(learner)
     whole = clone(learner).replay(losses)
-    monkeypatch.setattr("sklearn_sl.online.bandits._bandits.SLICE", 100)
+    monkeypatch.setattr("sklearn_sl.online.bandits._bandit.SLICE", 100)
     assert_same_bits(clone(learner).replay(losses), whole)
 
 
@@ -460,7 +460,7 @@ def test_interrupted_replay_leaves_the_old_state(learner, monkeypatch):
     played = clone(learner).replay(losses[:100])
     before = dict(vars(played))
     expected = pickle.loads(pickle.dumps(played)).replay(losses[100:], resume=True)
-    monkeypatch.setattr("sklearn_sl.online.bandits._bandits.SLICE", 300)
+    monkeypatch.setattr("sklearn_sl.online.bandits._bandit.SLICE", 300)
     original = type(played)._replay
 
     def interrupt(self, part, arms):

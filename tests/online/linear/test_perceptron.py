@@ -15,20 +15,19 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_sl.base import class_factors
 from sklearn_sl.online import Perceptron
-from sklearn_sl.online.linear import _sweeps
-from sklearn_sl.online.linear._passes import (
-    least_mistake_bound,
-    orders_of_passes,
+from sklearn_sl.online.linear import _steps
+from sklearn_sl.online.linear._orders import (
     places,
     set_aside,
-    split_off_watch,
+    shuffled_turns,
     turns_in_order,
 )
+from sklearn_sl.online.linear._passes import least_mistake_bound, split_off_watch
 from sklearn_sl.theory import best_perceptron_bound, perceptron_bound
 
 IN_ORDER = {"shuffle": False, "tol": None}
-HINGE = _sweeps.Hinge(0.0, steep=True)
-UNIT = _sweeps.FixedRate(1.0)
+HINGE = _steps.Hinge(0.0, steep=True)
+UNIT = _steps.FixedRate(1.0)
 
 
 def problem(seed=0, n=120, d=4, n_classes=2):
@@ -518,9 +517,7 @@ def test_weights_are_copies_among_copies(rng, early_stopping):
 
 def test_copies_have_independent_places_in_a_shuffled_pass():
     hashes = np.repeat(np.arange(20, dtype=np.uint64), 50)
-    turns = next(
-        orders_of_passes(Perceptron(), hashes[:, None].astype(float), np.zeros(1000), None)
-    )
+    turns = next(shuffled_turns(hashes[:, None].astype(float), np.zeros(1000), None, 0))
     neighbours = np.mean(np.diff(hashes[turns.rows].astype(int)) == 0)
     assert neighbours < 0.1  # one in twenty
 
@@ -559,10 +556,59 @@ def test_verbose_prints_the_loss_of_each_pass(capsys):
     assert len(lines) == model.n_iter_ == 3 and lines[0].startswith("Pass 1: mean loss")
 
 
-def test_penalty_is_refused():
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+@pytest.mark.parametrize("alpha", [1e-3, 0.3, 5.0])
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_penalty_is_that_of_scikit_learns_gradient_descent(penalty, alpha, form):
+    X, y = load_iris(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))
+    X, y = form(np.where(X[rows] > 1, X[rows] - 3, 0)), y[rows]
+    # The intercept of sparse samples is not scikit-learn's.
+    params = {"penalty": penalty, "alpha": alpha, "l1_ratio": 0.4, "max_iter": 4, **IN_ORDER}
+    params["fit_intercept"] = form is np.array
+    sgd = linear_model.SGDClassifier("perceptron", learning_rate="constant", eta0=1.0, **params)
+    ours, theirs = Perceptron(**params).fit(X, y), sgd.fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-9)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-9)
+    assert not ours.converged_ and ours.bound_ is None
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+def test_penalised_average_is_the_mean_over_the_trials(penalty):
     X, y = problem()
-    with pytest.raises(ValueError, match="penalty"):
-        Perceptron(penalty="l2").fit(X, y)
+    params = {"penalty": penalty, "alpha": 0.05, "l1_ratio": 0.5}
+    single, weights = Perceptron(**params), []
+    for row in range(len(y)):
+        single.partial_fit(X[row : row + 1], y[row : row + 1], classes=np.unique(y))
+        weights.append(single._state.last_vectors())
+    average = Perceptron(average=True, **params).partial_fit(X, y, classes=np.unique(y))
+    mean = np.sum(weights[:-1], axis=0) / len(y)
+    np.testing.assert_allclose(average.coef_, mean[:, :-1], atol=1e-10)
+    np.testing.assert_array_equal(average.standard_coef(), single.coef_)
+
+
+def test_penalty_is_paid_by_each_copy(rng):
+    X, y = problem()
+    weight = rng.integers(0, 4, len(y))
+    model = Perceptron(penalty="elasticnet", alpha=0.01)
+    rows = np.repeat(np.arange(len(y)), weight)
+    weighted, repeated = clone(model).fit(X, y, sample_weight=weight), model.fit(X[rows], y[rows])
+    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+    with pytest.raises(ValueError, match="the penalty is paid in each presentation"):
+        model.fit(X, y, sample_weight=np.full(len(y), 2.0**24))
+
+
+@pytest.mark.parametrize("params", [{"multi_class": "kesler"}, {"average": "voted"}])
+def test_penalty_with_what_has_none_is_refused(params):
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"requires .*; got "):
+        Perceptron(penalty="l2", **params).fit(X, y)
+
+
+def test_mistake_bound_is_that_of_no_penalty():
+    X, y = problem()
+    with pytest.raises(ValueError, match="mistake_bound requires penalty=None; got penalty='l1'"):
+        Perceptron(penalty="l1").fit(X, y).mistake_bound(X, y)
 
 
 @pytest.mark.parametrize(

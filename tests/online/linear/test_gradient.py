@@ -14,7 +14,7 @@ from sklearn_sl.online import (
     OnlineGradientDescentRegressor,
     Perceptron,
 )
-from sklearn_sl.online.linear import _sweeps
+from sklearn_sl.online.linear import _steps
 from sklearn_sl.online.linear._hindsight import Hindsight
 from sklearn_sl.online.linear._linear import look
 from sklearn_sl.svm import SVC
@@ -68,7 +68,7 @@ def test_values_and_slopes_of_losses(name, rng):
 def test_losses_lie_above_their_tangents(name, rng):
     s, other = 3 * rng.normal(size=(2, 500))
     targets = np.where(rng.random(500) < 0.5, -1.0, 1.0)
-    for loss in (COMPILED[name], _sweeps.Rounded(COMPILED[name], 0.3)):
+    for loss in (COMPILED[name], _steps.Rounded(COMPILED[name], 0.3)):
         values, slopes = look(loss, s, targets)
         assert np.all(look(loss, other, targets)[0] >= values + slopes * (other - s) - 1e-9)
 
@@ -77,7 +77,7 @@ def test_rounded_loss_is_smooth_and_near(rng):
     scores = np.linspace(-3, 3, 2001)
     for loss in (COMPILED["hinge"], COMPILED["absolute"]):
         values, _ = look(loss, scores, np.ones(len(scores)))
-        near, slopes = look(_sweeps.Rounded(loss, 0.2), scores, np.ones(len(scores)))
+        near, slopes = look(_steps.Rounded(loss, 0.2), scores, np.ones(len(scores)))
         assert np.all((near <= values) & (near >= values - 0.1 - 1e-12))
         assert np.abs(np.diff(slopes)).max() < 0.02
 
@@ -490,7 +490,7 @@ def test_regret_never_exceeds_the_bound_of_a_fixed_rate(rng, projected):
             X,
             targets,
             COMPILED[loss],
-            _sweeps.FixedRate(eta),
+            _steps.FixedRate(eta),
             intercept=True,
             radius=radius if projected else np.inf,
         )
@@ -505,7 +505,7 @@ def test_regret_never_exceeds_the_bound_of_the_horizon(rng):
     for X, signs in twin.sequences(rng, 10_000):
         Z, U = twin.with_one(X), np.exp(rng.uniform(-2, 2))
         radius = np.linalg.norm(Z, axis=1).max()
-        rule = _sweeps.FixedRate(U / (radius * np.sqrt(len(X))))
+        rule = _steps.FixedRate(U / (radius * np.sqrt(len(X))))
         trials = twin.play(X, signs, COMPILED["hinge"], rule, intercept=True)
         vectors = in_ball(rng, U, trials.weights)
         regrets = trials.loss - losses_of("hinge", Z, signs, vectors)
@@ -523,7 +523,7 @@ def test_regret_never_exceeds_the_bound_at_any_time(rng, projected):
         U, Z = np.exp(rng.uniform(-2, 2)), twin.with_one(X)
         targets = random_targets(loss, signs, rng)
         ball = U if projected else np.inf
-        rule = _sweeps.FallingRate(ROOT * U)
+        rule = _steps.FallingRate(ROOT * U)
         trials = twin.play(X, targets, COMPILED[loss], rule, intercept=True, radius=ball)
         vectors = in_ball(rng, U, trials.weights)
         regrets = trials.loss - losses_of(loss, Z, targets, vectors)
@@ -559,7 +559,7 @@ def test_realisable_conservative_descent_makes_few_mistakes(rng):
     for _ in range(2000):
         margin, n, d = rng.uniform(0.1, 1), rng.integers(1, 60), rng.integers(2, 7)
         X, signs, _ = twin.separated(rng, margin, n, d)
-        rule = _sweeps.FixedRate(np.exp(rng.uniform(-5, 5)), conservative=True)
+        rule = _steps.FixedRate(np.exp(rng.uniform(-5, 5)), conservative=True)
         trials = twin.play(X, signs, COMPILED["hinge"], rule)
         largest = np.linalg.norm(X, axis=1).max()
         assert trials.n_wrong <= (largest / margin) ** 2 * (1 + 1e-9)
