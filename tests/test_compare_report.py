@@ -278,6 +278,25 @@ def test_metrics_are_those_of_scikit_learn():
     assert np.isnan(fold.scores["neg_log_loss"])
 
 
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "neg_log_loss"])
+def test_estimator_that_tunes_itself_is_told_the_score_if_it_knows_it(scoring):
+    iris = data.load("iris", cv=3)
+    ruling = metrics.metrics_of(iris, scoring)
+    names = ["SVCCV", "LaplacianInterpolationClassifierCV"]
+    contests, _ = candidates.find_contests(iris, names, quick=True, scoring=scoring)
+    svc, graph = (us for us, _ in contests)
+    assert svc.estimator.scoring == scoring
+    knows = scoring == "neg_log_loss"
+    assert (graph.estimator.scoring == scoring) == knows
+    fold = race.run_fold(iris, svc, 0, cv=3, seed=0, metrics=ruling)
+    if knows:
+        assert fold == "log loss cannot be computed: it gives no probabilities"
+    else:
+        assert fold.scores[scoring] > 0.9
+        fold = race.run_fold(iris, graph, 0, cv=3, seed=0, metrics=ruling)
+        assert fold.scores[scoring] > 0.8
+
+
 # --- the page -------------------------------------------------------------------
 
 

@@ -191,11 +191,18 @@ def candidate(cls, library, grid, seed, scoring=None):
         estimator.set_params(random_state=seed)
     if cls.__name__.endswith("CV"):
         estimator.set_params(**self_tuning(known, grid))
-        if scoring is not None and "scoring" in known:
+        if scoring is not None and accepts_scoring(cls, known, scoring):
             estimator.set_params(scoring=scoring)
         return Candidate(cls.__name__, library, estimator, tunes_itself=True)
     grid = {name: values for name, values in grid.items() if name in known}
     return Candidate(cls.__name__, library, estimator, safest_first(grid))
+
+
+def accepts_scoring(cls, known, scoring):
+    """Say whether a class that tunes itself can do so by a scorer; some know a few of them only."""
+    rules = getattr(cls, "_parameter_constraints", {}).get("scoring", [])
+    names = [rule.options for rule in rules if hasattr(rule, "options")]
+    return "scoring" in known and (not names or scoring in set().union(*names))
 
 
 def self_tuning(known, grid):

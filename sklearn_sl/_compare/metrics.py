@@ -21,6 +21,8 @@ LABELS = {
     "neg_root_mean_squared_error": "RMSE",
 }
 
+NO_CHANCES = "it gives no probabilities"
+
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
@@ -101,6 +103,11 @@ def trouble(metric, dummy, X, y):
     return "" if np.isfinite(score) else f"it is {score} for a constant prediction"
 
 
+def lacks_chances(error):
+    """Say whether an exception is about probabilities that an estimator does not give."""
+    return isinstance(error, AttributeError) and "predict_proba" in str(error)
+
+
 def scores_of(model, X, y, metrics):
     """Return ``{scorer: score}``, NaN where a model cannot be asked, and why the first is NaN."""
     scores, reasons = {}, []
@@ -110,7 +117,5 @@ def scores_of(model, X, y, metrics):
             reasons.append("")
         except (AttributeError, TypeError, ValueError) as error:  # no probabilities, say
             scores[metric.scorer] = np.nan
-            no_chances = isinstance(error, AttributeError) and "predict_proba" in str(error)
-            reason = "it gives no probabilities" if no_chances else str(error).split("\n")[0]
-            reasons.append(reason)
+            reasons.append(NO_CHANCES if lacks_chances(error) else str(error).split("\n")[0])
     return scores, reasons[0]

@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn_sl._compare.candidates import grid_values
 from sklearn_sl._compare.certificates import certificates_of, worst
 from sklearn_sl._compare.data import INNER_FOLDS
-from sklearn_sl._compare.metrics import scores_of
+from sklearn_sl._compare.metrics import NO_CHANCES, lacks_chances, scores_of
 from sklearn_sl._compare.table import MAX_CATEGORIES
 
 REPEATS, REPEAT_FOR = 7, 0.05  # a time is the best of so many runs, or of so many seconds
@@ -131,6 +131,8 @@ def run_fold(dataset, candidate, number, *, cv, seed, metrics):
         except NoScore as error:
             return str(error)
         except Exception as error:
+            if lacks_chances(error):  # in a search of its own
+                return f"{metrics[0].label} cannot be computed: {NO_CHANCES}"
             return one_line(error)
     return dataclasses.replace(fold, warnings=tuple(different_texts(caught)))
 
