@@ -56,8 +56,8 @@ def random_order(
 ):
     """Write an order of keys that looks random and follows from the keys alone.
 
-    The keys, scrambled once more, are sorted: first into buckets, a few for each key, so that hardly
-    any has to move afterwards.
+    The keys, scrambled once more, are sorted: first into buckets, a few for each key, so that
+    hardly any has to move afterwards.
 
     Parameters
     ----------

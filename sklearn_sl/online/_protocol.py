@@ -18,8 +18,8 @@ learner says what it is by these hooks, of which most have a default; None is no
   the answers before each change, and how many trials it played: fewer than all if the next
   row is not finite or overflows; then ``_complain(X, row)`` raises the error;
 - ``_account(answers, targets)`` adds up the mistakes, ``_mistaken(answers, targets)``, if there is
-  such a thing and answers are not classes themselves, and the losses, ``_losses(answers, targets)`` of each trial; None is one for a
-  mistake;
+  such a thing and answers are not classes themselves, and the losses of each trial,
+  ``_losses(answers, targets)``; None is one for a mistake;
 - ``_n_changes()`` returns a number that stays the same in a pass that changed nothing, or None
   if there is no such pass; by default it is the number of mistakes;
 - ``_finish()`` sets the attributes that follow from the state;

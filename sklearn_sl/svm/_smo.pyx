@@ -70,8 +70,8 @@ cdef struct Variables:
     double *up
     double *lo
 
-# Where the rows of kernel matrices come from: a function of the points' products or of their squared
-# distances, or a matrix in memory.
+# Where the rows of kernel matrices come from: a function of the points' products or of their
+# squared distances, or a matrix in memory.
 cpdef enum Source:
     PRODUCTS
     POWERS
@@ -170,7 +170,7 @@ cdef void _copy(
 cdef void _segment(
     Rows *rows, Py_ssize_t sample, Py_ssize_t own, Py_ssize_t group, Py_ssize_t count, double *out
 ) noexcept nogil:
-    """Write the kernel values of a sample of the group ``own`` with all of another, or of its own."""
+    """Write the kernel values of a sample of ``own`` with all of another group or of its own."""
     cdef const Samples *samples = rows.samples
     cdef double *shared
     if not count:
@@ -788,7 +788,8 @@ def expand(
     cdef double[::1] panels = np.empty(max(1, panel_starts[n_groups] * LANES * vectors.shape[1]))
     cdef double[::1] kernel = np.empty((np.max(sizes) + LANES) // LANES * LANES)
     samples.source, samples.starts, samples.panel_starts = source, &starts[0], &panel_starts[0]
-    samples.points, samples.panels, samples.n_features = &vectors[0, 0], &panels[0], vectors.shape[1]
+    samples.points, samples.panels = &vectors[0, 0], &panels[0]
+    samples.n_features = vectors.shape[1]
     samples.gamma, samples.coef0, samples.degree = gamma, coef0, degree
     with nogil:
         _pack(samples, n_groups, &panels[0])
