@@ -52,7 +52,7 @@ REPEATED = 10
 LIMIT, INTELEX_LIMIT, PREDICT_LIMIT, DIFFERENT = 0.8, 0.5, 1.0, 0.01
 # The same for forests and for boosted stumps, and what their accuracies may differ by.
 FOREST_LIMIT, FOREST_INTELEX_LIMIT, BOOST_LIMIT, ACCURACY = 0.5, 1.2, 0.1, 0.03
-N_TREES, N_ROUNDS = 40, 50
+N_TREES, N_ROUNDS = 100, 50
 
 
 class Shape(NamedTuple):
@@ -272,7 +272,7 @@ def ensemble_jobs(repeat):
 
 def make_jobs(size):
     """Return all jobs."""
-    return machines_jobs(size, 5 if size == "full" else 3) + ensemble_jobs(3)
+    return machines_jobs(size, 3) + ensemble_jobs(2)
 
 
 def summary(size):
