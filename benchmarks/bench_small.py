@@ -308,7 +308,7 @@ def call_jobs(size):
             },
             agree=same_score,
             sizes=SIZES[size],
-            repeat=7 if size == "full" else 3,
+            repeat=5 if size == "full" else 3,
             quality=scored,
             bars=bars(SIZES[size]),
         )
