@@ -1,7 +1,8 @@
-"""Pictures of fitted models, by matplotlib."""
+"""What fitted models can tell: pictures by matplotlib, prediction intervals."""
 
 from sklearn_sl.inspection._margins import MarginDisplay
 from sklearn_sl.inspection._out_of_bag import OutOfBagDisplay
+from sklearn_sl.inspection._prediction_interval import prediction_interval
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._regret import RegretDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
@@ -12,4 +13,5 @@ __all__ = [
     "PruningPathDisplay",
     "RegretDisplay",
     "SupportVectorDisplay",
+    "prediction_interval",
 ]
