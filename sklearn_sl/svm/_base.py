@@ -192,10 +192,10 @@ def read_only(coef):
 
 def without_negative(sample_weight):
     """Return weights with zeros in place of negative ones, which remove samples, too."""
-    if sample_weight is None or np.ndim(sample_weight) != 1:
-        return sample_weight
+    if sample_weight is None:
+        return None
     weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "fiub" or not len(weight):
+    if weight.ndim != 1 or weight.dtype.kind not in "fiub" or not len(weight):
         return sample_weight
     if not (np.nan_to_num(weight, nan=1.0) > 0).any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
