@@ -11,6 +11,7 @@ REASONS = {
     "message": "only the text of an error or of a warning differs",
     "stricter": "we raise or warn where scikit-learn is silent",
     "exact": "the number that the test expects is the less accurate one",
+    "chance": "the number that the test expects is that of scikit-learn's draws from one seed",
     "declined": "we do not offer this",
 }
 
