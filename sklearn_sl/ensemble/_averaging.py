@@ -163,7 +163,8 @@ class AveragingMixin:
         """Return the rows of positive weight, and which they are: None is all of them."""
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
             )
         if sp.issparse(y):
             raise ValueError(

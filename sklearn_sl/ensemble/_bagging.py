@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -24,6 +25,7 @@ from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import (
     ResampledEstimators,
     ResampledTrees,
+    checked_samples,
     features_of,
     is_per_row,
     is_tree,
@@ -32,7 +34,6 @@ from sklearn_sl.ensemble._base_estimators import (
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import draw_features
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn_sl.tree._training_set import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,7 +132,7 @@ class BaggingMixin(AveragingMixin):
                     for name, value in fit_params.items()
                 }
             group = ResampledEstimators(self.estimator_, X, y, **how, fit_params=fit_params)
-        self._reader = group.reader
+        self._reader = nameless(group.reader)
         self._n_drawn_features = self._count_features()
         return group
 
@@ -165,9 +166,15 @@ class BaggingMixin(AveragingMixin):
     def _read_query(self, X):
         if self._reader is None:
             return validate_data(self, X, reset=False, **ANY_VALUES)
-        numbers = read_samples(self._reader, X, reset=False)
-        validate_data(self, X, reset=False, skip_check_array=True)  # says who complains of names
-        return numbers
+        return checked_samples(self, self._reader, X)
+
+
+def nameless(reader):
+    """Return a reader of samples, if there is one, that leaves the names of features to us."""
+    if reader is not None:
+        reader = copy.copy(reader)
+        vars(reader).pop("feature_names_in_", None)
+    return reader
 
 
 def _estimators_decide(ensemble):

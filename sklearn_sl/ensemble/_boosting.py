@@ -47,7 +47,8 @@ class BoostedInputMixin:
         """
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
             )
         given = self.estimator
         self.estimator_ = self._default_estimator() if given is None else clone(given)

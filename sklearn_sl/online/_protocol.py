@@ -65,7 +65,7 @@ SAMPLES = {
     "ensure_all_finite": False,
 }
 FINITE = {"ensure_all_finite": True}
-NO_TARGET = "{} requires y to be passed, but the target y is None."
+NO_TARGET = "This {} estimator requires y to be passed, but the target y is None."
 
 
 # ---------------------------------------------------------------- validation
@@ -336,7 +336,7 @@ class OnlineClassifierMixin:
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes, but the data has only "
-                f"one class: {self.classes_[0]!r}."
+                f"one class: {self.classes_.tolist()[0]!r}."
             )
 
     def _codes(self, y):

@@ -61,7 +61,8 @@ def read_rows(tree, X, y, sample_weight, read_targets):
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
-            f"{type(tree).__name__} requires y to be passed, but the target y is None."
+            f"This {type(tree).__name__} estimator requires y to be passed, but the target y is "
+            "None."
         )
     y = read_targets(y, X.shape[0])
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
