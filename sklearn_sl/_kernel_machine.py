@@ -1,6 +1,5 @@
 """What every kernel machine shares: the kernel parameters and the kinds of input."""
 
-from functools import cache
 from numbers import Real
 
 import numpy as np
@@ -56,16 +55,6 @@ PARAGRAPHS = dict(
 )
 
 
-# Parameters that were found valid, with their class. A search has few of them, and many fits.
-_VALID: set[tuple] = set()
-MOST_KNOWN = 10_000
-
-
-@cache
-def _parameter_names(cls):
-    return tuple(cls._get_param_names())
-
-
 class KernelMachineMixin:
     """The parameters ``kernel, gamma, degree, coef0, kernel_params`` and what follows from them.
 
@@ -94,16 +83,6 @@ class KernelMachineMixin:
             tags.input_tags.string = True
             tags.input_tags.two_d_array = False
         return tags
-
-    def _validate_params(self):
-        """Validate the parameters, unless numbers and names equal to these were valid before."""
-        values = [getattr(self, name) for name in _parameter_names(type(self))]
-        plain = all(isinstance(value, str | int | float | None) for value in values)
-        key = (type(self), *map(type, values), *values) if plain else None
-        if key is None or key not in _VALID:
-            super()._validate_params()
-            if plain and len(_VALID) < MOST_KNOWN:
-                _VALID.add(key)
 
     @property
     def _precomputed(self):
