@@ -3,6 +3,7 @@
 from numbers import Real
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.validation import check_consistent_length
 
@@ -117,7 +118,7 @@ class KernelMachineMixin:
             check_consistent_length(X, y)
             return X, y
         X, y = validate_data(self, X, y, **self._input_checks, **check_params)
-        return added_up(X), y
+        return added_up(X) if sp.issparse(X) else X, y
 
     def _validate_query(self, X):
         """Return validated ``X`` of a prediction."""

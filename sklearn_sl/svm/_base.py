@@ -96,7 +96,7 @@ class SupportVectorMixin(KernelMachineMixin):
         }
 
     def _refuse_sparse_kernel(self, X):
-        if self._precomputed and sp.issparse(X):
+        if sp.issparse(X) and self._precomputed:
             raise TypeError(
                 'Sparse precomputed kernels are not supported: for kernel="precomputed" pass '
                 "X.toarray()."

@@ -11,7 +11,6 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import (
-    encode,
     encode_checked,
     finite_or_explain,
     gram_product,
@@ -298,7 +297,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         if self.kernel_ is None:
             with blas_threads_for(X):
                 return X[:, self._ids] @ coef.T
-        X, vectors = (encode(self.kernel_, Z) for Z in (X, self._vectors))
+        X, vectors = (encode_checked(self.kernel_, Z) for Z in (X, self._vectors))
         return gram_product(self.kernel_, X, vectors, coef.T, encoded=True)
 
 
