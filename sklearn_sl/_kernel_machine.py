@@ -1,6 +1,9 @@
 """What every kernel machine shares: the kernel parameters and the kinds of input."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,6 +66,8 @@ class KernelMachineMixin:
     values for ``kernel="precomputed"``, or a sequence of strings or sets for the
     kernels that compare these.
     """
+
+    kernel_: Any | None
 
     _kernel_constraints = {
         "kernel": [StrOptions(set(KERNEL_NAMES) | {"precomputed"}), callable],

@@ -30,6 +30,9 @@ class EstimatorMixin(CallbackSupportMixin):
     ``_check_state()``. To be placed first among the bases.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _validate_params = validate_params
 
     # The HTML representation links to the page of a class once pyproject.toml names a site.

@@ -258,21 +258,13 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     (array([0.917, 0.752, 0.516]), array([0.3, 0.3, 0. ]))
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimator_weights_: np.ndarray
-    estimator_errors_: np.ndarray
     edge_: np.ndarray
     normalizers_: np.ndarray
     training_bound_: np.ndarray
     training_errors_: np.ndarray
     margins_: np.ndarray
-    validation_errors_: np.ndarray
-    stop_reason_: str
     classes_: np.ndarray
     n_classes_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {

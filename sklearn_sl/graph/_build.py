@@ -153,8 +153,6 @@ class GraphBuilder(
     graph_: sp.csr_array
     X_fit_: np.ndarray | SparseLike
     scale_: float | np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "method": [StrOptions(set(METHODS)), tuple, list],

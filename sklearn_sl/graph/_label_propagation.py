@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 class PropagationMixin:
     """The affinities between samples, and what follows from distributions of labels."""
 
+    X_: np.ndarray | SparseLike
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    residual_: float
+    n_iter_: int
+
     _parameter_constraints = {
         "kernel": [StrOptions({"knn", "rbf"}), callable],
         "gamma": [Interval(Real, 0, None, closed="left")],
@@ -320,17 +329,6 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     True
     """
 
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     def __init__(
         self,
         kernel: Literal["knn", "rbf"] | Callable[..., Any] = "rbf",
@@ -443,17 +441,6 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     >>> print(f"{np.mean(model.transduction_ == y):.2f}")
     0.93
     """
-
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _compare_grid = {"gamma": [0.01, 0.1, 1.0], "alpha": [0.05, 0.2, 0.8]}
     _parameter_constraints = {

@@ -311,20 +311,11 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     1.0
     """
 
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
     cut_weight_: float
     flow_value_: float
     isolating_weights_: np.ndarray
     unique_: bool
     ambiguous_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {**GraphClassifierMixin._graph_constraints}
     # With all labels given, there is nothing to spread.

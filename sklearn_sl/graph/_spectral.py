@@ -460,10 +460,6 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     ratio_cut_: float
     residual_: float
     n_iter_: int
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "threshold": [StrOptions({"sign", "gap", "sweep"})],

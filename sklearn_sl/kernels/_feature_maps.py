@@ -70,9 +70,6 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     array(['x0', 'not_x0', 'x1', 'not_x1'], dtype=object)
     """
 
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {}
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -143,6 +140,9 @@ class _MonomialsMixin(TransformerMixin):
 
     ``fit`` chooses it and calls ``_keep_monomials``; hook: ``_weighted(features)``.
     """
+
+    monomials_: Any
+    n_features_out_: int
 
     def _keep_monomials(self, X, monomials, n_features_out):
         """Set the fitted attributes, or raise if there would be too many features."""
@@ -241,11 +241,6 @@ class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     array([[ 1.,  2.,  3.,  5.,  6., 10., 15., 30.]])
     """
 
-    monomials_: Any
-    n_features_out_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         "order": [Interval(Integral, 1, None, closed="left"), None],
         "include_bias": ["boolean"],
@@ -314,11 +309,6 @@ class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     >>> CorrelationFeatures().fit_transform([[2.0, 3.0]])
     array([[2., 3., 4., 6., 9.]])
     """
-
-    monomials_: Any
-    n_features_out_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {"scaled": ["boolean"]}
 

@@ -1,6 +1,9 @@
 """What the support vector machines share: their parameters, kernels and certificates."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +19,9 @@ from sklearn_sl.kernels._base import encode_checked, finite_or_explain, gram_pro
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._samples import solver_samples
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
 
 document = inserter(
     **PARAGRAPHS,
@@ -83,6 +89,13 @@ PARAMETERS = {
 
 class SupportVectorMixin(KernelMachineMixin):
     """The fitted machine: an expansion in support vectors, with certificates."""
+
+    kernel_: Any | None
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    shape_fit_: tuple[Any, ...]
+    converged_: bool
 
     _function_of_matrices = True
 

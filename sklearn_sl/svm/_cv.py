@@ -27,7 +27,7 @@ from sklearn_sl.svm._solver import go_on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 
 @document
@@ -195,29 +195,10 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     """
 
     C_: float
-    kernel_: Any | None
     best_params_: dict[Any, Any]
     best_score_: float
     best_index_: int
     cv_results_: dict[Any, Any]
-    classes_: np.ndarray
-    class_weight_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: np.ndarray
-    primal_objective_: np.ndarray
-    duality_gap_: np.ndarray
-    kkt_violation_: np.ndarray
-    margin_: np.ndarray
-    n_iter_: np.ndarray
-    converged_: bool
-    fit_status_: int
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,
@@ -493,27 +474,10 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """
 
     C_: float
-    kernel_: Any | None
     best_params_: dict[Any, Any]
     best_score_: float
     best_index_: int
     cv_results_: dict[Any, Any]
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: float
-    primal_objective_: float
-    duality_gap_: float
-    kkt_violation_: float
-    margin_: float
-    n_iter_: int
-    converged_: bool
-    fit_status_: int
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **REGRESSION_PARAMETERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,6 +66,14 @@ class ExpertsMixin:
     - ``_regret_bounds()`` returns bounds on the regret against each expert, for losses without a
       unit; None if there are none.
     """
+
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    estimators_: list[Any]
+    expert_names_: np.ndarray
 
     _fixed = ("estimators", "prefit")
     _mutable = ("_state",)
@@ -426,6 +434,8 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     A number ``x`` is the class in place ``floor(x - threshold) + 1``.
     """
 
+    expected_mistakes_: float
+
     # How near to the largest weight the last of several classes is preferred; None: the first one.
     _tie = None
 
@@ -563,6 +573,10 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
     Outcomes and advice are mapped from ``bounds_`` to the interval from zero to one, in which
     losses and predictions are computed.
     """
+
+    regret_bound_: float | None
+    eta_: float
+    bounds_: tuple[Any, ...]
 
     _fixed = (*ExpertsMixin._fixed, "loss", "prediction")
 

@@ -396,22 +396,8 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
-    classes_: np.ndarray
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    expected_mistakes_: float
-    cumulative_loss_: float
-    n_mistakes_: int
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
     regret_bound_: float
     eta_: float
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,

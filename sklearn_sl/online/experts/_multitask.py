@@ -165,15 +165,9 @@ class SwitchingMultitaskExperts(
     phi_: float
     eta_: float
     n_modes_: int
-    classes_: np.ndarray
     expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
     n_iter_: int
     converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _has_scores = False
     _parameter_constraints = {

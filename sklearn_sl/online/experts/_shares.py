@@ -229,21 +229,7 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
     50.9
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
     alpha_: float
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = staticmethod(fixed_share_state)
@@ -346,21 +332,7 @@ class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseE
     (20.6, 14.0, 17.0)
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
     alpha_: float
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = VariableShareState

@@ -127,8 +127,6 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     n_uncovered_: np.ndarray
     consistent_: bool
     n_nodes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "literals": ["boolean"],
@@ -320,18 +318,10 @@ class DisjunctionWeightedMajority(
     (108, 102, 284)
     """
 
-    classes_: np.ndarray
+    bound_: float
     experts_: np.ndarray
     expert_mistakes_: np.ndarray
     best_expert_: np.ndarray
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "n_literals": [Interval(Integral, 1, None, closed="left")],
@@ -496,18 +486,10 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     (6, 21.0)
     """
 
-    classes_: np.ndarray
+    bound_: float
     literals_: list[Any]
     n_contradictions_: np.ndarray
     realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "literals": ["boolean"],

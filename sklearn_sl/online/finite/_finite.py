@@ -46,6 +46,10 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     ``codes`` it only answers. ``_n_numbers(X)`` is how many numbers a trial makes of a row.
     """
 
+    bound_: float
+    n_iter_: int
+    converged_: bool
+
     # Features are answers or truth values: not for any table.
     _compare_grid = None
     _has_scores = False
@@ -114,6 +118,13 @@ class ClassAnswersMixin(OnlineClassifierMixin):
 
 class VersionSpaceMixin(ClassAnswersMixin):
     """Hypotheses that are removed when they are wrong; ``_majority``: whether all of them vote."""
+
+    bound_: float
+    version_space_: np.ndarray
+    n_hypotheses_: int
+    n_consistent_: int
+    n_contradictions_: int
+    realizable_: bool
 
     _mutable = ("_left", "_tail")
     _fixed = ("hypotheses", "threshold")
@@ -327,21 +338,6 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     (3, 9.51)
     """
 
-    classes_: np.ndarray
-    version_space_: np.ndarray
-    n_hypotheses_: int
-    n_consistent_: int
-    n_contradictions_: int
-    realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         "hypotheses": [list, tuple, None],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -460,21 +456,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     4
     """
 
-    classes_: np.ndarray
     hypothesis_: int
-    version_space_: np.ndarray
-    n_hypotheses_: int
-    n_consistent_: int
-    n_contradictions_: int
-    realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **Halving._parameter_constraints,

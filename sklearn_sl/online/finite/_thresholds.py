@@ -111,20 +111,12 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     (5, 29.9, array([0.3]))
     """
 
-    classes_: np.ndarray
+    bound_: float
     thresholds_: np.ndarray
     intervals_: np.ndarray
     n_consistent_: np.ndarray
     n_contradictions_: np.ndarray
     realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         # Twice a place must be an integer of 64 bits, and a place a double.

@@ -19,7 +19,7 @@ from sklearn_sl.theory._perceptron import best_perceptron_bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 
 @paragraphs
@@ -192,23 +192,8 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     (array([0, 1]), True)
     """
 
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    dual_coef_: Any
-    kernel_: Any | None
-    classes_: np.ndarray
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_removed_: int
-    radius_: float
     bound_: float | None
     comparator_: np.ndarray | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **KernelTrialsMixin._kernel_constraints,

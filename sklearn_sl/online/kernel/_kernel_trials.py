@@ -1,6 +1,9 @@
 """What online learners share whose functions are sums of kernels at some of the samples."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +22,9 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
 from sklearn_sl.online._trials import take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
 # How many trials get their kernel values at once: rows of so many numbers do not fall on the same
@@ -46,6 +52,16 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     ``_slot_of`` says which column a row has, and ``_table`` holds the kernel values of all pairs
     if there are not too many.
     """
+
+    kernel_: Any | None
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    dual_coef_: Any
+    n_updates_: int
+    n_removed_: int
+    radius_: float
+    converged_: bool
+    n_iter_: int
 
     _budget_constraints = {
         "budget": [Interval(Integral, 1, None, closed="left"), None],

@@ -363,23 +363,14 @@ class OnlineGradientDescentClassifier(
     True
     """
 
+    comparator_: np.ndarray
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
-    eta_: float | None
     n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    comparator_: np.ndarray
+    eta_: float | None
     regret_: float | None
     regret_bound_: float | None
     bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [
@@ -563,20 +554,12 @@ class OnlineGradientDescentRegressor(
     True
     """
 
+    comparator_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
     eta_: float | None
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    comparator_: np.ndarray
     regret_: float | None
     regret_bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [

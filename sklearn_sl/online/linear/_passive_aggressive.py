@@ -180,19 +180,9 @@ class PassiveAggressiveClassifier(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     n_mistakes_: int
-    cumulative_loss_: float
     squared_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
     bound_: float | None
-    comparator_: np.ndarray
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {
@@ -394,19 +384,11 @@ class PassiveAggressiveRegressor(
     True
     """
 
+    comparator_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
-    cumulative_loss_: float
     squared_loss_: float
     squared_loss_bound_: float | None
-    comparator_: np.ndarray
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {

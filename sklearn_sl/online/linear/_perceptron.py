@@ -173,18 +173,8 @@ class Perceptron(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
     bound_: float | None
-    comparator_: np.ndarray
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],

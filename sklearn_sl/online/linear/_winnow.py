@@ -196,21 +196,17 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
+    n_mistakes_: int
+    cumulative_loss_: float
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
-    n_mistakes_: int
     n_promotions_: int
     n_demotions_: int
     n_updates_: int
-    cumulative_loss_: float
-    n_trials_: int
     bound_: float | None
     comparator_: np.ndarray
     converged_: bool
     n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "alpha": [Interval(Real, 1, None, closed="neither")],

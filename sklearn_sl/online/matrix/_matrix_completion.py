@@ -218,25 +218,14 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     91 or 29 of 400
     """
 
-    classes_: np.ndarray
-    expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_skipped_: int
-    eta_: float
+    regret_bound_: float | None
     dimension_: float
+    eta_: float
     n_rows_: int
     n_cols_: int
     row_radius_: float
     col_radius_: float
-    regret_bound_: float | None
     bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "margin": [Interval(Real, 0, 1, closed="right")],

@@ -171,23 +171,12 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     58 of 200
     """
 
-    classes_: np.ndarray
-    expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_skipped_: int
-    n_tasks_: int
-    complexity_: float
+    regret_bound_: float | None
     dimension_: float
     eta_: float
+    n_tasks_: int
+    complexity_: float
     radius_: float
-    regret_bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "kernel": [StrOptions(NAMES), callable],
