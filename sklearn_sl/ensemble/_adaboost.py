@@ -442,7 +442,10 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         y = np.asarray(y)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if not np.array_equal(self.classes_[codes], y):
-            raise ValueError("y must have no other classes than classes_, those of the fit.")
+            raise ValueError(
+                f"y must contain only classes seen in fit, classes_={self.classes_.tolist()}; got "
+                f"{np.setdiff1d(y, self.classes_).tolist()} as well."
+            )
         *_, votes = self._staged_votes(X)
         return votes.margins(codes)
 

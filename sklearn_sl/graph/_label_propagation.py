@@ -246,7 +246,10 @@ def check_affinities(weights, shape):
             f"got shape {weights.shape}."
         )
     if not np.isfinite(stored).all():
-        raise ValueError("kernel returned affinities that are infinite or NaN.")
+        raise ValueError(
+            "kernel returned affinities that are infinite or NaN: scale the features, or choose "
+            "another kernel."
+        )
     if stored.size and stored.min() < 0:
         raise ValueError(
             "kernel returned a negative affinity. Affinities must be >= 0: use a kernel such as "

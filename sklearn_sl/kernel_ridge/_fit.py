@@ -183,7 +183,7 @@ class LeverageMixin:
         if self.solver_ in ("nystrom", "cg"):
             raise AttributeError(
                 f'leverage_ is not available with solver="{self.solver_}", which keeps only the '
-                'landmarks, and dof_ is not with solver="cg": use solver="cholesky".'
+                'landmarks, and dof_ is not available with solver="cg": use solver="cholesky".'
             )
         if self._leverage is None:
             self._leverage = self._compute_leverages()

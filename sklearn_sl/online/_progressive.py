@@ -254,7 +254,7 @@ def progressive_val_score(
         return _score(estimator, scoring, y, answers, method)
     sizes = np.asarray(at, dtype=int)
     if np.any((sizes < 1) | (sizes > len(y))):
-        raise ValueError(f"at must be integers from 1 to {len(y)}.")
+        raise ValueError(f"at must be integers in [1, {len(y)}], the number of samples; got {at}.")
     return np.array([_score(estimator, scoring, y[:k], answers[:k], method) for k in sizes])
 
 

@@ -149,7 +149,7 @@ class ExpertsMixin:
         if n_played < len(advice):
             raise ValueError(
                 f"The losses of the experts in trial {self.n_trials_ + n_played + 1} exceed the "
-                "range of floating point numbers."
+                "range of floating point numbers: scale the advice and the targets."
             )
         if self.keep_weights:
             self._weight_parts = with_part(self._weight_parts, history)
@@ -543,8 +543,9 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         strange = self.classes_[places] != opinion
         if strange.any():
             raise ValueError(
-                f"The expert {self.expert_names_[k]!r} says {np.unique(opinion[strange])}, which "
-                "is not among the classes: pass all of them to partial_fit."
+                f"The expert {self.expert_names_[k]!r} predicts {np.unique(opinion[strange])}, "
+                f"which is not in classes_={self.classes_}: pass all classes to the first call of "
+                "partial_fit."
             )
         # In the middle of the interval that stands for the class.
         return places - 0.5 + self.threshold

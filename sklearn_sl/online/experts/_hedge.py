@@ -248,11 +248,12 @@ def _complain(losses, trial):
     """Raise the error for a row of losses that cannot be played."""
     if np.any(losses < 0) and not np.any(np.isinf(losses)):
         raise ValueError(
-            f"Losses must not be negative, but one of trial {trial} is {np.nanmin(losses):g}: add "
-            'something to all, or choose eta="adahedge".'
+            f"losses must be >= 0; got {np.nanmin(losses):g} in trial {trial}. Add a constant to "
+            'all losses, or set eta="adahedge", which allows for negative ones.'
         )
     raise ValueError(
-        f"losses must be finite, and small enough to be added up; those of trial {trial} are not."
+        f"losses must be finite, and their sums as well; those of trial {trial} are not. Divide "
+        "all losses by a constant."
     )
 
 

@@ -194,9 +194,10 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self.consistent_ = not self.n_uncovered_.any()
         if self.method == "exact" and not self.optimal_.all():
             warn(
-                f"max_nodes={self.max_nodes} did not suffice to find the smallest disjunction: "
-                f"there are {[len(literals) for literals in self.literals_]} literals, and at "
-                f"least {self.lower_bound_} are needed.",
+                f"max_nodes={self.max_nodes} was reached before the search for the smallest "
+                f"disjunction was complete: those found have "
+                f"{[len(literals) for literals in self.literals_]} literals, and the lower bounds "
+                f'are {self.lower_bound_}. Increase max_nodes, or use method="greedy".',
                 ConvergenceWarning,
             )
         return self
@@ -362,7 +363,7 @@ class DisjunctionWeightedMajority(
         if n_experts > self.max_experts:
             raise ValueError(
                 f"There are {n_experts:,} disjunctions of n_literals={k} out of n_features={n}, "
-                f"more than max_experts={self.max_experts:,}. Learn fewer literals, or use Winnow."
+                f"more than max_experts={self.max_experts:,}. Decrease n_literals, or use Winnow."
             )
         self.experts_ = self._all_experts(n, k)
         self._mistakes = np.zeros((len(self.classes_) - 1, n_experts), dtype=np.int64)

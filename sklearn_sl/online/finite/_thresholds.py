@@ -159,8 +159,8 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         span = self.high - self.low
         if not (span > 0 and np.isfinite([self.low - span, self.high + span]).all()):
             raise ValueError(
-                f"low={self.low!r} must be less than high={self.high!r}, and the distance from "
-                "either of them to the largest numbers more than that between them."
+                "low must be less than high, and low - (high - low) and high + (high - low) must "
+                f"be finite; got low={self.low!r} and high={self.high!r}."
             )
         if self.feature >= X.shape[1]:
             raise ValueError(

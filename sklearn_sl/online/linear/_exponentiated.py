@@ -67,8 +67,8 @@ class ExponentiatedMixin:
         n_trials, gradient = self.horizon, self.gradient_norm
         if targets is None and None in (n_trials, gradient):
             raise ValueError(
-                'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
-                "know the trials to come."
+                'eta="horizon" requires horizon and gradient_norm to be set when partial_fit is '
+                "used."
             )
         if n_trials is None:
             n_trials = X.shape[0] * self.max_iter

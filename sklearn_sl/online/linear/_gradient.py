@@ -88,8 +88,7 @@ def rate_of(learner, X, targets):
     n_trials, gradient = learner.horizon, learner.gradient_norm
     if X is None and None in (n_trials, gradient):
         raise ValueError(
-            'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
-            "know the trials to come."
+            'eta="horizon" requires horizon and gradient_norm to be set when partial_fit is used.'
         )
     if n_trials is None:
         n_trials = X.shape[0] * learner.max_iter
@@ -179,9 +178,8 @@ def regret(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | None = Non
     repeats, rest = divmod(self.n_trials_, len(targets))
     if rest:
         raise ValueError(
-            f"X has {len(targets)} samples, but the learner saw {self.n_trials_}, which is no "
-            "multiple: "
-            "pass the samples of all trials."
+            f"X has {len(targets)} samples, but the learner was fitted on {self.n_trials_} "
+            "trials, which is not a multiple: pass the samples of all trials."
         )
     found = regret_against(self, Hindsight(self, X, targets, repeats), comparator)
     return found._replace(bound=None) if self._conservative else found
@@ -195,7 +193,10 @@ def regret_against(learner, trials, comparator):
     comparator = np.array(comparator, dtype=np.float64).reshape(trials.shape)
     norms = trials.norms(comparator)
     if np.any(norms > learner._ball * (1 + 1e-12)):
-        raise ValueError(f"comparator must have a norm of at most radius={learner.radius}.")
+        raise ValueError(
+            f"comparator must have a norm of at most radius={learner.radius}; got "
+            f"{np.max(norms):g}."
+        )
     regret = learner.cumulative_loss_ - np.sum(trials.losses(comparator))
     return Regret(float(regret), float(np.sum(regret_bounds(learner, norms, squares))), comparator)
 

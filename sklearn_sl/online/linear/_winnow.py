@@ -355,13 +355,14 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         if not self.balanced and np.isfinite(values).all():
             if np.any(values < 0):
                 raise ValueError(
-                    f"Negative values in data passed to {type(self).__name__}: its weights are "
-                    "positive, and so must samples be. Use balanced=True for samples of any sign."
+                    f"Negative values in data passed to {type(self).__name__}, which requires "
+                    "features >= 0 unless balanced=True. Set balanced=True for features of any "
+                    "sign."
                 )
             if self.literals and np.any(values > 1):
                 raise ValueError(
-                    f"Values above 1 in data passed to {type(self).__name__}: features whose "
-                    "negations are literals must be between 0 and 1."
+                    f"Values above 1 in data passed to {type(self).__name__}: with literals=True "
+                    "features must be in [0, 1]. Scale them (MinMaxScaler)."
                 )
         complain(self, X, row)
 

@@ -313,7 +313,8 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
             return (n_features + 1) // 2
         if self.n_row_features > n_features:
             raise ValueError(
-                f"n_row_features={self.n_row_features}, but X has {n_features} features."
+                f"n_row_features must be <= {n_features}, the number of features of X; got "
+                f"{self.n_row_features}."
             )
         return self.n_row_features
 
@@ -412,7 +413,10 @@ def make_side(kernel, items, radius, most, *, counts, **params):
     with np.errstate(all="ignore"):  # distances may exceed the range of numbers
         kernel = as_kernel(kernel, items, **params)
     if not getattr(kernel, "positive_definite", True):
-        raise ValueError(f"The kernel {kernel} is not positive definite.")
+        raise ValueError(
+            f"The kernel {kernel} is not positive definite: choose another kernel of rows or "
+            "columns."
+        )
     if radius is None and isinstance(kernel, Precomputed):
         radius = float(np.max(np.diagonal(kernel.gram)))
     return Side(kernel, items.shape[1], radius, most, counts)

@@ -245,7 +245,10 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
             return X, [0.0] * len(X)
         n_features = X.shape[1]
         if not -n_features <= self.task_column < n_features:
-            raise ValueError(f"task_column={self.task_column}, but X has {n_features} features.")
+            raise ValueError(
+                f"task_column must be in [-{n_features}, {n_features}) for X with {n_features} "
+                f"features; got {self.task_column}."
+            )
         return np.delete(X, self.task_column, axis=1), X[:, self.task_column].tolist()
 
     def _make_sides(self, X):
