@@ -70,7 +70,7 @@ GRAPH = "the weights of a graph, whose columns are the training samples"
 class GraphBuilder(
     EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Makes a graph of samples, and ties new samples to it.
+    """Builds a graph of samples, and connects new samples to it.
 
     The edges are chosen by ``method``, or by several whose edges are united. An edge of the length
     ``d`` between samples of the scales ``s`` and ``t`` has the weight ::

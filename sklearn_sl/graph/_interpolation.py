@@ -269,7 +269,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
 class LaplacianInterpolationClassifier(
     EstimatorMixin, InterpolationClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Classification by harmonic functions on a graph: few labels and many samples without.
+    """Semi-supervised classification by harmonic functions on a graph.
 
     With the indicators ``Y`` of the classes at labelled vertices, the distributions ``U`` of all
     vertices minimise the energy ``trace(U'LU) = sum of w_ij |U_i - U_j|^2 over the edges``, where
@@ -428,7 +428,7 @@ class LaplacianInterpolationClassifier(
 class LaplacianInterpolationRegressor(
     EstimatorMixin, InterpolationRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """Regression by harmonic functions on a graph: few targets and many samples without.
+    """Semi-supervised regression by harmonic functions on a graph.
 
     With the targets ``y`` at labelled vertices, the values ``u`` of all vertices minimise the
     energy ``u'Lu = sum of w_ij (u_i - u_j)^2 over the edges``, where ``L`` is the Laplacian of the

@@ -129,7 +129,7 @@ class LaplacianInterpolationClassifierCV(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Classification by harmonic functions on the graph that leaves out labels best.
+    """Classification by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the distribution that every labelled
     vertex would have without its label is known in closed form, at the price of one solve for each
@@ -288,7 +288,7 @@ class LaplacianInterpolationRegressorCV(
     RegressorMixin,
     BaseEstimator,
 ):
-    """Regression by harmonic functions on the graph that leaves out targets best.
+    """Regression by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the value that every vertex with a
     target would have without it is known in closed form, at the price of one solve for each

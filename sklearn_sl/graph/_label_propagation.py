@@ -263,7 +263,7 @@ def check_affinities(weights, shape):
 
 @described
 class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label propagation: the label at which a random walk over the samples ends.
+    """Label propagation classifier.
 
     From a sample ``i`` the walk goes to ``j`` with a probability in proportion to the affinity
     ``A_ij``, until it meets a labelled sample. The distribution of the label there solves::
@@ -375,7 +375,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
 @described
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label spreading: a compromise between the labels and the neighbours.
+    """Label spreading classifier.
 
     Solves ``F = alpha S F + (1 - alpha) Y``, where ``Y`` are the indicators of the labels, zero for
     unlabelled samples, ``S_ij = A_ij / sqrt(d_i d_j)`` without its diagonal, and ``d_j = sum_i

@@ -207,7 +207,7 @@ def _minimum_cut(arcs, sources, sinks):
 
 @described
 class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Classification by the labelling of a graph that cuts the least weight.
+    """Semi-supervised classification by a minimum cut of a graph.
 
     For two classes, of all labellings that agree with the labels that are given, it is one with ::
 

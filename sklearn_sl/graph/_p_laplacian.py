@@ -104,7 +104,7 @@ def _p_resistance(W, p, a, b, tol, max_iter):
 
 @described
 class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Classification by the labelling of a graph with the least p-seminorm.
+    """Semi-supervised classification by minimum p-seminorm interpolation on a graph.
 
     For two classes the indicator ``u`` of the second one is extended from the labelled vertices to
     all others by ::

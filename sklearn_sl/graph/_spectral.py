@@ -336,7 +336,7 @@ def cut_and_ratio(W, size, second):
 
 @described
 class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator):
-    r"""Splits a graph in two where few edges are cut, by the second eigenvector of its Laplacian.
+    r"""Bisects a graph by the second eigenvector of its Laplacian.
 
     The best split into :math:`A` and :math:`B` has the least ratio cut
 

@@ -281,7 +281,7 @@ def online_to_batch(
     classes: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
-    """Make a learner for later use out of a learner of streams.
+    """Return a model for new samples, fitted by an online learner.
 
     If a learner makes at most ``B`` mistakes on any stream, then on ``m`` independent samples of
     one distribution its predictions are wrong at most ``B`` times, so that the mean over all ``t``

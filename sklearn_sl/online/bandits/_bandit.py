@@ -28,7 +28,7 @@ CONSTRAINTS = {
 
 
 def importance_weighted_loss(loss: ArrayLike, arm: ArrayLike, probabilities: Any) -> Any:
-    """Return what a loss that was seen says about the losses of all arms.
+    """Return unbiased estimates of the losses of all arms from the observed loss of one.
 
     An arm ``i`` is drawn with probability ``v_i`` and its loss ``l_i`` is seen. The estimates
     ``l_i / v_i`` for this arm and zero for all others are made up, but their mean over the draws

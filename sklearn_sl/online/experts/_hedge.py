@@ -259,7 +259,7 @@ def _complain(losses, trial):
 
 @paragraphs
 class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Hedge: follows each expert with a probability that falls with its mistakes.
+    """Hedge: follows an expert drawn at random, by weights that decrease with mistakes.
 
     In a trial the row of ``X`` is the advice of ``n`` experts, each of them a class. The learner
     follows an expert drawn with the probabilities ``v``, and so expects ``v.l`` mistakes, where

@@ -28,7 +28,7 @@ ADVICE = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 class SwitchingMultitaskExperts(
     EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Experts for several tasks that switch, with a memory of who was good in any of them.
+    """Experts for several switching tasks, with a memory shared by all of them.
 
     Each row of ``X`` is the advice of ``n`` experts on a trial of one of ``s`` tasks. The best
     expert of a task changes from time to time, but only ``m`` experts are ever the best one, in

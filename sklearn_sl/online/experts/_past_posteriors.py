@@ -171,7 +171,7 @@ class PastPosteriorState(WeightState):
 
 @paragraphs
 class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert, with a memory of those that have been good before.
+    """Tracks the best expert by mixing past posteriors, with a memory of earlier experts.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts. The
     posterior of the trial is proportional to ``v_i exp(-eta L(y, x_i))``. The weights of the next

@@ -155,7 +155,7 @@ def store_parameters(
 
 @paragraphs
 class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert: the weighted average, with weights that share.
+    """Tracks the best expert by a weighted average with fixed share.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts.
     Then weights are multiplied by ``exp(-eta L(y, x_i))``, and each expert gives the part ``alpha``
@@ -246,7 +246,7 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
 
 @paragraphs
 class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert: weights share the more, the more their experts lose.
+    """Tracks the best expert by a weighted average with variable share.
 
     As :class:`FixedShare`, but an expert with the loss ``L``, from zero to one, keeps
     ``(1 - alpha)^L`` of its weight, and the rest goes to all others in equal parts. An expert that

@@ -31,7 +31,7 @@ VOTE_CONSTRAINTS = {
 
 @paragraphs
 class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
-    """The weighted majority: experts that were wrong have less to say.
+    """Weighted majority vote of experts: the weights of experts that were wrong decrease.
 
     In a trial the row of ``X`` is the advice of ``n`` experts, each of them a class. The answer is
     the class whose experts have the largest weight together. Then the weights of all experts that

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @paragraphs
 class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
-    """Online gradient descent on the hinge loss in the space of a kernel, predicting at random.
+    """Online gradient descent on the hinge loss in the space of a kernel, with random predictions.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``f(x)``, draws ``Y`` from the uniform
     distribution on (-1, 1), and predicts ``sign(f(x) - Y)``: the second class with the probability

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @paragraphs
 class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
-    """The perceptron in the space of a kernel, with its mistakes and the bound on them.
+    """Kernel perceptron, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``f(x) = sum_s c_s K(v_s, x)``, a sum
     over the samples of former mistakes. If ``y f(x) <= 0``, a mistake, the sample becomes one of

@@ -228,7 +228,7 @@ def regret_bounds(learner, norms, squares):
 class OnlineGradientDescentClassifier(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Online gradient descent for classes, with its regret and the bound on it.
+    """Linear classification by online gradient descent, with its regret and the bound on it.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``, loses ``loss(s, y)``,
     and ``(w, b)`` becomes ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm
@@ -448,7 +448,7 @@ class OnlineGradientDescentClassifier(
 class OnlineGradientDescentRegressor(
     EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """Online gradient descent for numbers, with its regret and the bound on it.
+    """Linear regression by online gradient descent, with its regret and the bound on it.
 
     A trial predicts ``s = w.x + b``, loses ``loss(s, y)``, and ``(w, b)`` becomes
     ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm ``radius`` if there is one.

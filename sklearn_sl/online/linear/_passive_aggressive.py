@@ -46,7 +46,7 @@ FREE = _passes.FREE_IN_PASSES | {"C", "epsilon", "loss"}
 class PassiveAggressiveClassifier(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """The passive-aggressive classifier, trial by trial, with its mistakes and the bound on them.
+    """Passive-aggressive classifier, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b`` and has the hinge loss
     ``l = max(0, 1 - y s)``. The learner is passive if ``l = 0``. Otherwise its weights become those
@@ -274,7 +274,7 @@ class PassiveAggressiveClassifier(
 class PassiveAggressiveRegressor(
     EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """The passive-aggressive regressor, trial by trial, with the bound on its squared losses.
+    """Passive-aggressive regressor, with the bound on its squared losses.
 
     A trial predicts ``s = w.x + b`` and has the loss ``l = max(0, |y - s| - epsilon)``. The learner
     is passive if ``l = 0``. Otherwise its weights become those that minimise, with ``v`` for

@@ -23,7 +23,7 @@ from sklearn_sl.theory._perceptron import best_perceptron_bound
 class Perceptron(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """The perceptron, trial by trial, with its mistakes and the bound on them.
+    """Perceptron, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``. If ``y s <= 0``, a
     mistake, ``(w, b)`` becomes ``(w, b) + eta0 y (x, 1)``; otherwise it stays. Weights begin at

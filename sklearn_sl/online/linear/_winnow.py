@@ -37,7 +37,7 @@ BLOCK = 2**20
 
 @paragraphs
 class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Winnow: a linear threshold learned by promoting and demoting attributes.
+    """Winnow: a linear classifier with multiplicative updates.
 
     Weights begin at one. A trial says the second class if ``w.x >= threshold``. On a mistake on a
     sample of the second class, a promotion, each weight ``w_i`` is multiplied by ``alpha^x_i``; on
