@@ -60,7 +60,6 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
-    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -70,6 +69,7 @@ __all__ = [
     "refuse_dataframes",
     "steps",
     "validate_parameters",
+    "validate_params",
     "watched",
     "with_callbacks",
 ]
@@ -115,26 +115,25 @@ def fit_context(
     return decorate
 
 
-class ParametersMixin:
-    """Parameters that were found valid once are not looked through again.
+def validate_params(self):
+    """Validate the parameters, unless values equal to these were found valid before.
 
-    A search, or a meta-estimator, fits the same parameters many times over, and to look through
-    twenty of them takes longer than to grow a small tree.
+    The ``_validate_params`` of every estimator. A search, or a meta-estimator, fits the same
+    parameters many times over, and to look through twenty of them takes longer than to grow a
+    small tree.
     """
-
-    def _validate_params(self):
-        known = _plain_parameters(self)
-        if known is not None and known in _VALID:
-            return
-        super()._validate_params()
-        if known is not None and len(_VALID) < MOST_VALID:
-            _VALID.add(known)
+    known = _plain_parameters(self)
+    if known is not None and known in _VALID:
+        return
+    base.BaseEstimator._validate_params(self)
+    if known is not None and len(_VALID) < MOST_VALID:
+        _VALID.add(known)
 
 
 # Classes with values of their parameters that are valid.
 _VALID: set[Any] = set()
 MOST_VALID = 10_000
-_PLAIN = {bool, float, int, str, type(None)}
+_PLAIN = {bool, float, int, str, type(None), np.float64, np.int64}
 
 
 def _plain_parameters(estimator):

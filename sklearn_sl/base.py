@@ -14,14 +14,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
 from sklearn_sl._discovery import classes_of_models
-from sklearn_sl._sklearn import CallbackSupportMixin, ParametersMixin
+from sklearn_sl._sklearn import CallbackSupportMixin, validate_params
 from sklearn_sl._state import check_state
 from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
 
-class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
+class EstimatorMixin(CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
 
     Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was
@@ -29,6 +29,11 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
     whose state does not hold together raises a ValueError when it is loaded; hook:
     ``_check_state()``. To be placed first among the bases.
     """
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    _validate_params = validate_params
 
     # The HTML representation links to the page of a class once pyproject.toml names a site.
     _doc_link_module = "sklearn_sl"

@@ -209,7 +209,7 @@ FILES = {
         ("iris --scoring r2", "--scoring r2 does not suit a target of 3 classes"),
         ("iris --scoring roc_auc", "does not suit a target of 3 classes: multi_class must be in"),
         ("diabetes --scoring accuracy", "--scoring accuracy does not suit a target of numbers"),
-        ("iris --resume --out good.csv", "--resume: 'good.csv' is no report of this version"),
+        ("iris --resume --out good.csv", "--resume: 'good.csv' is not a report of this version"),
         ("--colour red", "unrecognized arguments: --colour"),
     ],
 )
@@ -262,7 +262,7 @@ def test_race_that_one_candidate_finishes_has_status_0(package, in_folder, capsy
     assert capsys.readouterr().err == ""
     empty, first, second, last = written
     assert empty == ""  # to see whether it can be written
-    assert all("This was written while the run went on" in page for page in (first, second))
+    assert all("This report was written during the run" in page for page in (first, second))
     assert "This was written" not in last
     assert last.count("no &lt;luck&gt; today") == 1
 
@@ -711,7 +711,7 @@ def test_interrupt_leaves_a_report_to_go_on_from(tmp_path):
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: parent and workers
     output, errors = process.communicate(timeout=20 * slowness())
     assert process.returncode == 130
-    assert errors.startswith("sklearn_sl compare: interrupted; the report has what was done")
+    assert errors.startswith("sklearn_sl compare: interrupted; the report has the results so far")
     assert re.search(r"AHangs +sklearn_sl .*not run \(interrupted\)", output)
     text = (tmp_path / "report.html").read_text()
     assert "The run was interrupted" in text

@@ -1,5 +1,6 @@
 """The package as a whole: what it imports, documents and ships."""
 
+import ast
 import importlib
 import importlib.metadata
 import inspect
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -22,6 +24,7 @@ import sklearn_sl
 from sklearn_sl._discovery import public_modules, public_objects
 
 ROOT = Path(__file__).parents[1]
+SOURCE = Path(sklearn_sl.__file__).parent
 PUBLIC = public_objects()
 # Bases to inherit from: an example would be an estimator or a kernel.
 ABSTRACT = {"sklearn_sl.base.EstimatorMixin", "sklearn_sl.kernels.Kernel"}
@@ -43,6 +46,62 @@ def distributions(modules):
     """Return the names of the installed distributions that ``modules`` belong to."""
     owners = importlib.metadata.packages_distributions()
     return {owner for module in modules for owner in owners.get(module.split(".")[0], [])}
+
+
+# Modules that other distributions bring under another name, and packages that are needed by one
+# option of a method only, which says what to install.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+OPTIONAL = {"matplotlib", "networkx", "pandas", "pyamg", "skops"}
+
+
+def imported_packages():
+    """Return the packages, not of the standard library, that the sources import."""
+    nodes = [
+        node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+    ]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in names}
+    return tops - sys.stdlib_module_names - {"sklearn_sl"}
+
+
+def test_every_import_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.match(r"[\w-]+", each)[0] for each in project["dependencies"]}
+    tested = {re.match(r"[\w-]+", each)[0] for each in project["optional-dependencies"]["test"]}
+    imported = {DISTRIBUTIONS.get(name, name) for name in imported_packages()}
+    assert imported - OPTIONAL == needed
+    assert OPTIONAL <= imported & tested
+
+
+def test_pre_commit_runs_the_linters_of_make_lint():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    lines = (
+        (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0].splitlines()
+    )
+    commands = [re.sub(r".*-m | --check| \.$| sklearn_sl$", "", line.strip()) for line in lines[1:]]
+    assert set(commands) == {"ruff check", "ruff format", "cython-lint", "mypy"}
+    assert all(f"entry: {command}" in hooks for command in commands)
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.rst", "doc/design.rst"])
+def test_pages_for_contributors_name_what_is_there(page):
+    text = (ROOT / page).read_text()
+    made = ("build", "results", "vX")  # what is there after a run only
+    paths = re.findall(r"``([\w.]+(?:/[\w.]+)+/?)``", text)
+    paths = [path for path in paths if path.split("/")[0] not in made]
+    everything = {
+        str(path)
+        for folder in ("sklearn_sl", "tests", "doc", "benchmarks")
+        for path in (ROOT / folder).rglob("*")
+    }
+    missing = [
+        path for path in paths if not any(p.endswith(f"/{path.rstrip('/')}") for p in everything)
+    ]
+    targets = set(re.findall(r"make (?:lint )?(test[\w-]*|lint|doc|demo|bench|clean)", text))
+    known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert paths and not missing
+    assert targets and targets <= known
 
 
 def test_importing_the_package_imports_nothing_else():

@@ -23,8 +23,8 @@ from sklearn_sl._compare.significance import LEVEL, against_best
 NOTE_WIDTH = 60
 MAX_MATRIX = 20  # classes of a confusion matrix
 IMBALANCE = 0.8  # the share of a class from which on accuracy says little
-INTERRUPTED = "The run was interrupted: what had no time is listed as not run."
-UNFINISHED = "This was written while the run went on: it is not complete."
+INTERRUPTED = "The run was interrupted: estimators that were not reached are listed as not run."
+UNFINISHED = "This report was written during the run: it is not complete."
 # Names of columns in text, and the columns that a narrow terminal goes without, the first first.
 SHORT = {"fit vs scikit-learn": "fit vs sk", "tuning vs scikit-learn": "tune vs sk"}
 DISPENSABLE = ("tune", "fit", "+- sd", "against the best", "certificates", "tuning vs scikit-learn")

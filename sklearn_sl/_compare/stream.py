@@ -32,8 +32,8 @@ MOST_BLOCKS = 5000  # longer streams are told in blocks
 POINTS = 40  # of a curve
 PICTURED = 5  # curves
 SORTED = (
-    "Rows with like targets follow each other in this file: if that order is none that new rows "
-    "will have, shuffle the file first."
+    "Rows with similar targets follow each other in this file: if new rows will not arrive in such "
+    "an order, shuffle the file first."
 )
 
 
@@ -172,7 +172,7 @@ def candidates_of(dataset, names, exclude, seed):
             found.append(rival)
     if len(found) == 1:
         asked = f" among {', '.join(names)}" if names else ""
-        raise InputError(f"no learner of streams for {dataset.task}{asked}: it needs partial_fit")
+        raise InputError(f"no estimator with partial_fit for {dataset.task}{asked}")
     return found, skipped
 
 

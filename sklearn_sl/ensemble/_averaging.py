@@ -51,6 +51,11 @@ class AveragingMixin:
     what each node of a tree answers, and ``_answers(estimator, X)`` what any other one does.
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+    oob_score_: float
+    oob_curve_: Any
+
     _what_is_fitted = "estimators"
 
     _parameter_constraints = {

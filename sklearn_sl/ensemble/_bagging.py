@@ -47,6 +47,9 @@ ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite
 class BaggingMixin(AveragingMixin):
     """Base estimators of any kind, on some rows and some features."""
 
+    estimator_: Any
+    estimators_features_: list[Any]
+
     _parameter_constraints = {
         **AveragingMixin._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -279,16 +282,8 @@ class BaggingClassifier(
     True
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimators_features_: list[Any]
-    classes_: np.ndarray
     n_classes_: int
-    oob_score_: float
     oob_decision_function_: np.ndarray
-    oob_curve_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class = DecisionTreeClassifier
     _parameter_constraints = {
@@ -558,14 +553,7 @@ class BaggingRegressor(
     [[1, 2, 4, 5, 8], [0, 1, 2, 4, 8]]
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimators_features_: list[Any]
-    oob_score_: float
     oob_prediction_: Any
-    oob_curve_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class = DecisionTreeRegressor
     _parameter_constraints = BaggingMixin._parameter_constraints

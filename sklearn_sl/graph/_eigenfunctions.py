@@ -430,8 +430,6 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
     objective_: float
     energy_: float
     label_fit_: float
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "n_components": [Interval(Integral, 1, None, closed="left")],

@@ -32,8 +32,6 @@ from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # No score of probabilities is worse than that of this one.
@@ -131,7 +129,7 @@ class LaplacianInterpolationClassifierCV(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Classification by harmonic functions on the graph that leaves out labels best.
+    """Classification by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the distribution that every labelled
     vertex would have without its label is known in closed form, at the price of one solve for each
@@ -210,22 +208,6 @@ class LaplacianInterpolationClassifierCV(
     best_score_: float
     cv_results_: dict[Any, Any]
     loo_distributions_: np.ndarray
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    residual_: float
-    error_bound_: float
-    energy_curve_: np.ndarray
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,
@@ -306,7 +288,7 @@ class LaplacianInterpolationRegressorCV(
     RegressorMixin,
     BaseEstimator,
 ):
-    """Regression by harmonic functions on the graph that leaves out targets best.
+    """Regression by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the value that every vertex with a
     target would have without it is known in closed form, at the price of one solve for each
@@ -386,20 +368,6 @@ class LaplacianInterpolationRegressorCV(
     best_score_: float
     cv_results_: dict[Any, Any]
     loo_predictions_: Any
-    transduction_: Any
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    mean_: float | np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    residual_: float
-    error_bound_: float
-    energy_curve_: np.ndarray
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,

@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 class PropagationMixin:
     """The affinities between samples, and what follows from distributions of labels."""
 
+    X_: np.ndarray | SparseLike
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    residual_: float
+    n_iter_: int
+
     _parameter_constraints = {
         "kernel": [StrOptions({"knn", "rbf"}), callable],
         "gamma": [Interval(Real, 0, None, closed="left")],
@@ -237,7 +246,10 @@ def check_affinities(weights, shape):
             f"got shape {weights.shape}."
         )
     if not np.isfinite(stored).all():
-        raise ValueError("kernel returned affinities that are infinite or NaN.")
+        raise ValueError(
+            "kernel returned affinities that are infinite or NaN: scale the features, or choose "
+            "another kernel."
+        )
     if stored.size and stored.min() < 0:
         raise ValueError(
             "kernel returned a negative affinity. Affinities must be >= 0: use a kernel such as "
@@ -251,7 +263,7 @@ def check_affinities(weights, shape):
 
 @described
 class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label propagation: the label at which a random walk over the samples ends.
+    """Label propagation classifier.
 
     From a sample ``i`` the walk goes to ``j`` with a probability in proportion to the affinity
     ``A_ij``, until it meets a labelled sample. The distribution of the label there solves::
@@ -320,17 +332,6 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     True
     """
 
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     def __init__(
         self,
         kernel: Literal["knn", "rbf"] | Callable[..., Any] = "rbf",
@@ -374,7 +375,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
 @described
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label spreading: a compromise between the labels and the neighbours.
+    """Label spreading classifier.
 
     Solves ``F = alpha S F + (1 - alpha) Y``, where ``Y`` are the indicators of the labels, zero for
     unlabelled samples, ``S_ij = A_ij / sqrt(d_i d_j)`` without its diagonal, and ``d_j = sum_i
@@ -443,17 +444,6 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     >>> print(f"{np.mean(model.transduction_ == y):.2f}")
     0.93
     """
-
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _compare_grid = {"gamma": [0.01, 0.1, 1.0], "alpha": [0.05, 0.2, 0.8]}
     _parameter_constraints = {

@@ -238,6 +238,9 @@ def _marked(y, unlabelled):
 class GraphMixin:
     """The parameters ``affinity, n_neighbors, weight, scale`` and the graph that they make."""
 
+    graph_: sp.csr_array
+    vertex_: np.ndarray
+
     _graph_constraints = {
         "affinity": [StrOptions({"knn", "precomputed"}), GraphBuilder],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -370,6 +373,12 @@ def _divided_by_largest(weights):
 @described
 class GraphClassifierMixin(GraphMixin):
     """Classes at the vertices of a graph: distributions of labels, also at new samples."""
+
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
 
     _graph_constraints = {**GraphMixin._graph_constraints, "unlabelled": "no_validation"}
 

@@ -155,6 +155,9 @@ class OnlineRegressorMixin:
     ``_scores(X)``, a matrix of one column.
     """
 
+    cumulative_loss_: float
+    n_trials_: int
+
     _counts_mistakes = _together = False
     _mutable = _fixed = _certificates = ()
     _free, _width, _sample_checks = FREE, 1, SAMPLES
@@ -264,6 +267,11 @@ class OnlineClassifierMixin:
     of the true class and that of the best other class take a step together. Hook: ``_scores(X)``, a
     column for each score.
     """
+
+    classes_: np.ndarray
+    n_mistakes_: int
+    n_trials_: int
+    cumulative_loss_: float
 
     _counts_mistakes = _has_scores = True
     _mutable = _fixed = _certificates = ()

@@ -53,6 +53,13 @@ cp_dtype = np.dtype(
 class PruningSearchMixin:
     """The choice of a subtree: the parameters ``cv``, ``rule`` and ``scoring``."""
 
+    tree_: Any
+    alpha_: float
+    best_score_: float
+    cp_table_: Any
+    cv_scores_: np.ndarray
+    full_tree_: Any
+
     _parameter_constraints = {
         "cv": ["cv_object"],
         "rule": [StrOptions({"min", "1se"})],
@@ -370,20 +377,6 @@ class DecisionTreeClassifierCV(
     4
     """
 
-    alpha_: float
-    best_score_: float
-    cp_table_: Any
-    cv_scores_: np.ndarray
-    full_tree_: Any
-    classes_: np.ndarray
-    n_classes_: int | np.ndarray
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,
         **PruningSearchMixin._parameter_constraints,
@@ -578,18 +571,6 @@ class DecisionTreeRegressorCV(
     >>> len(model.cp_table_), model.get_n_leaves()  # candidates, and leaves of the best
     (270, 4)
     """
-
-    alpha_: float
-    best_score_: float
-    cp_table_: Any
-    cv_scores_: np.ndarray
-    full_tree_: Any
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,

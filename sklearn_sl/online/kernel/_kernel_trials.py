@@ -1,6 +1,9 @@
 """What online learners share whose functions are sums of kernels at some of the samples."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +14,6 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import (
-    encode,
     encode_checked,
     finite_or_explain,
     gram_product,
@@ -20,6 +22,9 @@ from sklearn_sl.kernels._base import (
 from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
 from sklearn_sl.online._trials import take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
 # How many trials get their kernel values at once: rows of so many numbers do not fall on the same
@@ -47,6 +52,16 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     ``_slot_of`` says which column a row has, and ``_table`` holds the kernel values of all pairs
     if there are not too many.
     """
+
+    kernel_: Any | None
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    dual_coef_: Any
+    n_updates_: int
+    n_removed_: int
+    radius_: float
+    converged_: bool
+    n_iter_: int
 
     _budget_constraints = {
         "budget": [Interval(Integral, 1, None, closed="left"), None],
@@ -298,7 +313,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         if self.kernel_ is None:
             with blas_threads_for(X):
                 return X[:, self._ids] @ coef.T
-        X, vectors = (encode(self.kernel_, Z) for Z in (X, self._vectors))
+        X, vectors = (encode_checked(self.kernel_, Z) for Z in (X, self._vectors))
         return gram_product(self.kernel_, X, vectors, coef.T, encoded=True)
 
 

@@ -241,7 +241,7 @@ def go_on(self, X, y, classes=None, sample_weight=None):
     if isinstance(self.class_weight, str):
         raise ValueError(
             'class_weight="balanced" is not supported for partial_fit, which does not know '
-            "how often the classes will come: pass a dict."
+            "the frequencies of the classes: pass a dict."
         )
     self._check_options()
     learn_weighted(self, *self._read_more(X, y, classes), sample_weight)

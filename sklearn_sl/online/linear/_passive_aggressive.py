@@ -46,7 +46,7 @@ FREE = _passes.FREE_IN_PASSES | {"C", "epsilon", "loss"}
 class PassiveAggressiveClassifier(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """The passive-aggressive classifier, trial by trial, with its mistakes and the bound on them.
+    """Passive-aggressive classifier, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b`` and has the hinge loss
     ``l = max(0, 1 - y s)``. The learner is passive if ``l = 0``. Otherwise its weights become those
@@ -180,19 +180,9 @@ class PassiveAggressiveClassifier(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     n_mistakes_: int
-    cumulative_loss_: float
     squared_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
     bound_: float | None
-    comparator_: np.ndarray
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {
@@ -284,7 +274,7 @@ class PassiveAggressiveClassifier(
 class PassiveAggressiveRegressor(
     EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """The passive-aggressive regressor, trial by trial, with the bound on its squared losses.
+    """Passive-aggressive regressor, with the bound on its squared losses.
 
     A trial predicts ``s = w.x + b`` and has the loss ``l = max(0, |y - s| - epsilon)``. The learner
     is passive if ``l = 0``. Otherwise its weights become those that minimise, with ``v`` for
@@ -394,19 +384,11 @@ class PassiveAggressiveRegressor(
     True
     """
 
+    comparator_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
-    cumulative_loss_: float
     squared_loss_: float
     squared_loss_bound_: float | None
-    comparator_: np.ndarray
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {
