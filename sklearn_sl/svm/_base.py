@@ -35,10 +35,10 @@ document = inserter(
     """,
     svm_tol="""
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop. With up to 512 samples and
-        the default or less, a few Newton steps go on from there to rounding errors, so that the
-        solution does not depend on the order of rows or on whether rows are repeated or weighted.
-        With a larger ``tol`` the solver stops there, sooner.
+        The violation of the optimality conditions at which to stop, whatever the number of
+        samples. The solver sees equal samples as one, in an order that follows from what they
+        hold: so where it stops does not depend on the order of the rows, nor on whether rows are
+        repeated or weighted. With a precomputed kernel it does, to within ``tol``.
     """,
     shrinking="""
     shrinking : bool, default=True
