@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -38,6 +39,17 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
         site = documentation_url()
         return f"{site}/generated/{{estimator_module}}.{{estimator_name}}.html" if site else ""
 
+    if not TYPE_CHECKING:  # for which it would be every attribute
+
+        def __getattr__(self, name):
+            """Say what is there instead of probabilities; asked for what is not found."""
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as error:
+                if name != "predict_proba" or not isinstance(self, ClassifierMixin):
+                    raise
+                raise AttributeError(f"{error}. {instead_of_probabilities(self)}") from error
+
     def __getstate__(self):
         return {**super().__getstate__(), "_sklearn_sl_version": __version__}
 
@@ -56,6 +68,17 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
             )
         super().__setstate__(state)
         check_state(self)
+
+
+def instead_of_probabilities(model):
+    """Say what a classifier without probabilities has."""
+    name = type(model).__name__
+    if not hasattr(type(model), "decision_function"):
+        return f"{name} predicts classes without probabilities: use predict."
+    return (
+        "Use decision_function, or for probabilities sklearn.calibration.CalibratedClassifierCV("
+        f"{name}(...))."
+    )
 
 
 @functools.cache

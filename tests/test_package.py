@@ -115,6 +115,23 @@ def test_html_of_a_fitted_model_shows_its_certificates():
     assert ("duality_gap_" in shown) == fitted_attributes
 
 
+def test_missing_probabilities_come_with_what_to_use_instead():
+    X, y = [[0], [1]], [0, 1]
+    for cls, advice in [
+        (sklearn_sl.svm.SVC, "CalibratedClassifierCV"),
+        (sklearn_sl.online.Perceptron, "CalibratedClassifierCV"),
+        (sklearn_sl.ensemble.DecisionStump, "use predict"),
+    ]:
+        model = cls().fit(X, y)
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError, match=f"'{cls.__name__}'.*'predict_proba'.*{advice}"):
+            model.predict_proba(X)
+    with pytest.raises(AttributeError, match="'predict_prob'$"):
+        sklearn_sl.svm.SVC().predict_prob
+    with pytest.raises(AttributeError, match="'predict_proba'$"):
+        sklearn_sl.svm.SVR().predict_proba
+
+
 def test_version_is_that_of_the_metadata():
     assert sklearn_sl.__version__ == importlib.metadata.version("sklearn-sl")
 
