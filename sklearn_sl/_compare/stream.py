@@ -325,7 +325,7 @@ def html_report(section, command):
         body.append(paragraph(report.INTERRUPTED, "warning"))
     kinds = [report.row_kind(result) for result in section.results]
     body += [paragraph(explanation(section)), page.table(*table(section), "Results", kinds=kinds)]
-    body += report.not_run(section.skipped)
+    body += report.not_run(report.by_reason(section.skipped))
     if section.ran:
         svg = plots.stream_plot(section.ran[:PICTURED], metric)
         caption = f"{metric.label} of the first rows, the best {PICTURED}"

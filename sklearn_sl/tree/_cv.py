@@ -72,7 +72,9 @@ class CpTableAttribute:
     """The attribute ``cp_table_``: kept as a plain array, given as a :class:`CpTable`."""
 
     def __get__(self, model, owner=None):
-        if model is None or "cp_table_" not in vars(model):
+        if model is None:
+            return self
+        if "cp_table_" not in vars(model):
             raise AttributeError("cp_table_ is only available after fit.")
         return vars(model)["cp_table_"].view(CpTable)
 
