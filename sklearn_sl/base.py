@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,8 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
     ``_check_state()``. To be placed first among the bases.
     """
 
-    # The HTML representation links to the page of a class once pyproject.toml names a site.
+    # The HTML representation links to the page of a class if there is a site: that of
+    # pyproject.toml, or the one that was built in a source tree.
     _doc_link_module = "sklearn_sl"
 
     @property
@@ -83,13 +85,18 @@ def instead_of_probabilities(model):
 
 @functools.cache
 def documentation_url():
-    """Return the address of the documentation that the installed package names, or None."""
+    """Return the address of the documentation that the installed package names, or None.
+
+    In a source tree it is the site that ``make doc`` has built, if it has.
+    """
+    site = Path(__file__).resolve().parents[1] / "doc" / "_build" / "html"
+    local = site.as_uri() if (site / "index.html").is_file() else None
     try:
         urls = importlib.metadata.metadata("sklearn-sl").get_all("Project-URL", [])
     except importlib.metadata.PackageNotFoundError:
-        return None
+        return local
     named = dict(url.split(", ", maxsplit=1) for url in urls)
-    return named.get("Documentation", "").rstrip("/") or None
+    return named.get("Documentation", "").rstrip("/") or local
 
 
 def read_labels(y):

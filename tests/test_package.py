@@ -1,5 +1,6 @@
 """The package as a whole: what it imports, documents and ships."""
 
+import email.message
 import importlib
 import importlib.metadata
 import inspect
@@ -108,6 +109,17 @@ def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
     assert 'href="https://example.org/stable/generated/sklearn_sl.svm.SVC.html"' in (
         model._repr_html_()
     )
+
+
+def test_html_links_to_the_site_that_was_built_in_the_source_tree(monkeypatch, tmp_path):
+    address = sklearn_sl.base.documentation_url.__wrapped__
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: email.message.Message())
+    monkeypatch.setattr(sklearn_sl.base, "__file__", str(tmp_path / "sklearn_sl" / "base.py"))
+    assert address() is None
+    site = tmp_path / "doc" / "_build" / "html"
+    site.mkdir(parents=True)
+    (site / "index.html").touch()
+    assert address() == site.as_uri()
 
 
 def test_html_of_a_fitted_model_shows_its_certificates():

@@ -339,7 +339,7 @@ def rows_of_frequent_classes(y, labels, cv, notes):
         if labels is None:
             advice.append("use --task regression if the target is a measurement")
         raise InputError(f"{problem}: {', or '.join(advice)}")
-    classes = f"rare class{'es' * (rare.sum() > 1)}"
+    classes = "rare class" if rare.sum() == 1 else "rare classes"
     notes.append(f"{rare.sum()} {classes} ({counts[rare].sum()} rows) left out: {problem}")
     return np.flatnonzero(~rare[codes])
 
