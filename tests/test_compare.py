@@ -207,7 +207,7 @@ FILES = {
         ("iris --exclude SVC", "no estimator for classification (SVC excluded)"),
         ("iris --scoring acuracy", "--scoring acuracy: no scorer of scikit-learn; did you mean ac"),
         ("iris --scoring r2", "--scoring r2 does not suit a target of 3 classes"),
-        ("iris --scoring roc_auc", "does not suit a target of 3 classes: multi_class must be in"),
+        ("iris --scoring roc_auc", "multi_class must be in ('ovo', 'ovr'); roc_auc_ovr does"),
         ("diabetes --scoring accuracy", "--scoring accuracy does not suit a target of numbers"),
         ("iris --resume --out good.csv", "--resume: 'good.csv' is no report of this version"),
         ("--colour red", "unrecognized arguments: --colour"),

@@ -331,5 +331,7 @@ def html_report(section, command):
         caption = f"{metric.label} of the first rows, the best {PICTURED}"
         body.append(f'<div class="plots">{page.figure(svg, caption)}</div>')
     body += report.preparation(dataset, "on the first rows")
-    body += ["<h2>How to read this</h2>", report.meanings(section.ran), report.version_table()]
+    if any(result.certificates for result in section.ran):
+        body += ["<h2>How to read this</h2>", report.meanings(section.ran)]
+    body.append(report.version_table())
     return page.document(f"sklearn_sl compare --stream: {dataset.name}", body)
