@@ -116,6 +116,11 @@ pipelines, sample weights, sparse input, data frames and pickling work as before
 tests are run on these classes, and ``tests/drop_in/deviations.toml`` lists every test that may
 fail, with the reason.
 
+.. image:: ../_static/speed.svg
+   :alt: Bars of the speed of fits relative to scikit-learn, from the fastest to the slowest
+   :class: wide dark-light
+   :target: ../benchmarks.html
+
 Where a grid search is the slow part, there is a class that needs none:
 
 .. list-table::

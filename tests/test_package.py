@@ -1,9 +1,11 @@
 """The package as a whole: what it imports, documents and ships."""
 
 import ast
+import email.message
 import importlib
 import importlib.metadata
 import inspect
+import operator
 import re
 import runpy
 import shutil
@@ -168,10 +170,38 @@ def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
     )
 
 
+def test_html_links_to_the_site_that_was_built_in_the_source_tree(monkeypatch, tmp_path):
+    address = sklearn_sl.base.documentation_url.__wrapped__
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: email.message.Message())
+    monkeypatch.setattr(sklearn_sl.base, "__file__", str(tmp_path / "sklearn_sl" / "base.py"))
+    assert address() is None
+    site = tmp_path / "doc" / "_build" / "html"
+    site.mkdir(parents=True)
+    (site / "index.html").touch()
+    assert address() == site.as_uri()
+
+
 def test_html_of_a_fitted_model_shows_its_certificates():
     shown = sklearn_sl.svm.SVC().fit([[0], [1]], [0, 1])._repr_html_()
     fitted_attributes = parse_version(sklearn.__version__) >= parse_version("1.9")
     assert ("duality_gap_" in shown) == fitted_attributes
+
+
+def test_missing_probabilities_come_with_what_to_use_instead():
+    X, y = [[0], [1]], [0, 1]
+    for cls, advice in [
+        (sklearn_sl.svm.SVC, "CalibratedClassifierCV"),
+        (sklearn_sl.online.Perceptron, "CalibratedClassifierCV"),
+        (sklearn_sl.ensemble.DecisionStump, "use predict"),
+    ]:
+        model = cls().fit(X, y)
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError, match=f"'{cls.__name__}'.*'predict_proba'.*{advice}"):
+            model.predict_proba(X)
+    with pytest.raises(AttributeError, match=r"'predict_prob'$"):
+        operator.attrgetter("predict_prob")(sklearn_sl.svm.SVC())
+    with pytest.raises(AttributeError, match=r"'predict_proba'$"):
+        operator.attrgetter("predict_proba")(sklearn_sl.svm.SVR())
 
 
 def test_version_is_that_of_the_metadata():

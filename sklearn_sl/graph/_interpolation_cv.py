@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
 # No score of probabilities is worse than that of this one.
 LEAST = 1e-15
+# What is searched by default.
+AUTOMATIC = {"n_neighbors": [5, 10, 20]}
 
 
 SEARCH_CONSTRAINTS = {
     "alphas": ["array-like"],
-    "graph_grid": [dict, list, None],
+    "graph_grid": [dict, list, StrOptions({"auto"}), None],
     **SOLVER_CONSTRAINTS,
 }
 
@@ -97,12 +99,16 @@ def judge(estimator, params, alpha, vertices, problem, score_of):
 
 def check_grid(estimator):
     """Return the parameters of all graphs of ``graph_grid``, dicts."""
-    if estimator.graph_grid is None:
+    grid = estimator.graph_grid
+    if isinstance(grid, str):
+        plain = isinstance(estimator.affinity, str) and not estimator._precomputed
+        grid = AUTOMATIC if plain else None
+    if grid is None:
         return [{}]
     if estimator._precomputed:
         raise ValueError("graph_grid must be None if affinity='precomputed'.")
     known = GraphBuilder().get_params().keys()
-    points = list(ParameterGrid(estimator.graph_grid))
+    points = list(ParameterGrid(grid))
     unknown = sorted({name for point in points for name in point} - known)
     if unknown:
         raise ValueError(
@@ -215,13 +221,13 @@ class LaplacianInterpolationClassifierCV(
         "scoring": [StrOptions({"neg_brier_score", "accuracy", "neg_log_loss"})],
         "class_mass": [StrOptions({"prior"}), "array-like", None],
     }
-    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+    _compare_grid = {"graph_grid": [AUTOMATIC]}
 
     def __init__(
         self,
         alphas: ArrayLike = (0.0,),
         *,
-        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        graph_grid: dict[Any, Any] | list[Any] | Literal["auto"] | None = "auto",
         affinity: Any = "knn",
         n_neighbors: int = 10,
         weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
@@ -374,13 +380,13 @@ class LaplacianInterpolationRegressorCV(
         **GraphMixin._graph_constraints,
         "scoring": [StrOptions({"neg_mean_squared_error", "neg_mean_absolute_error"})],
     }
-    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+    _compare_grid = {"graph_grid": [AUTOMATIC]}
 
     def __init__(
         self,
         alphas: ArrayLike = (0.0,),
         *,
-        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        graph_grid: dict[Any, Any] | list[Any] | Literal["auto"] | None = "auto",
         affinity: Any = "knn",
         n_neighbors: int = 10,
         weight: Literal["gaussian", "exponential", "binary"] = "gaussian",

@@ -20,6 +20,7 @@ from sklearn_sl._validation import validate_data
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._labelled_scores import accuracy_of_labelled
 from sklearn_sl.graph._nearest import nearest_samples, nearest_search
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
@@ -201,6 +202,30 @@ class PropagationMixin:
         """
         most_probable = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[most_probable]
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the samples that have a label.
+
+        Samples that are marked as unlabelled are left out: their label is unknown, not wrong. For
+        other scores see :func:`sklearn_sl.graph.labelled_scorer`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        score : float
+            The share of the labels that are predicted.
+        """
+        return accuracy_of_labelled(self, X, y, sample_weight)
 
 
 def _gaussian_affinities(X, gamma):
