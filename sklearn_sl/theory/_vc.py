@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import betainc, betaln, binom, wrightomega
+from scipy.special import betainc, binom, wrightomega
 from sklearn.utils import check_random_state
 
 from sklearn_sl.theory._boosting import stump_vc_dimension
@@ -117,10 +117,12 @@ def log_sauer(m, d):
         if m <= d:
             return m * LOG2
         return m * LOG2 + math.log(share) if share >= UNDERFLOW else _log_by_ratio(m, d)
-    inside = (m > d) & (share >= UNDERFLOW)
-    logs = m * LOG2 + np.log(np.where(inside, share, 1.0))
-    tiny = (m > d) & ~inside
-    return np.where(tiny, _log_by_ratios(m, d), logs) if np.any(tiny) else logs
+    m, d = np.broadcast_arrays(m, d)
+    tiny = (m > d) & (share < UNDERFLOW)
+    logs = m * LOG2 + np.log(np.where((m > d) & ~tiny, share, 1.0))
+    if np.any(tiny):
+        logs[tiny] = _log_by_ratios(m[tiny], d[tiny])
+    return logs
 
 
 def _log_by_ratio(m, d):
@@ -135,25 +137,33 @@ def _log_by_ratio(m, d):
 
 
 def _log_by_ratios(m, d):
-    """Return the same for arrays; where ``d`` is larger the result is of no use."""
-    m, d = np.broadcast_arrays(m, np.minimum(d, np.floor(m / 2)))
-    total, term = np.ones(m.shape), np.ones(m.shape)
-    i = 0
-    while np.any(term > total * TINY):
-        term = term * np.maximum(d - i, 0.0) / (m - d + 1 + i)
-        total = total + term
+    """Return the same for vectors."""
+    total, term, at, i = np.ones(len(m)), np.ones(len(m)), np.arange(len(m)), 0
+    while len(at):
+        term *= (d[at] - i) / (m[at] - d[at] + 1 + i)
+        total[at] += term
+        matters = term > total[at] * TINY
+        at, term = at[matters], term[matters]
         i += 1
     return _log_binomial(m, d) + np.log(total)
 
 
 def _log_binomial(m, d):
-    """Return the logarithm of a binomial coefficient."""
+    """Return the logarithm of a binomial coefficient with ``0 <= d <= m / 2``."""
     count = binom(m, d)
     if np.all(np.isfinite(count)):
         return np.log(count)
-    # Rounding errors of these terms are small beside the logarithm of what overflows.
-    large = -betaln(m - d + 1, d + 1) - np.log(m + 1)
+    # What overflows has so large arguments that the series of Stirling is exact.
+    n = np.maximum(d, 1.0)
+    entropy = n * np.log(m / n) - (m - n) * np.log1p(-n / m)
+    large = entropy - np.log(2 * np.pi * n * (1 - n / m)) / 2
+    large += _stirling(m) - _stirling(n) - _stirling(m - n)
     return np.where(np.isfinite(count), np.log(count), large)
+
+
+def _stirling(n):
+    """Return what the approximation of Stirling lacks in ``log(n!)``."""
+    return (1 - (1 / 30 - 1 / (105 * n**2)) / n**2) / (12 * n)
 
 
 def _log_power(m, d):

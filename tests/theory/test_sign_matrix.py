@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reference import vc_dimension as slow
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_sl.theory import growth_function, sauer_shelah, shatter_coefficient, vc_dimension
 from sklearn_sl.theory import _sign_matrix as module
+from sklearn_sl.theory import growth_function, sauer_shelah, shatter_coefficient, vc_dimension
 
 # The two matrices of the lecture differ in one sign.
 FIRST = """
