@@ -19,6 +19,7 @@ from sklearn_sl.datasets._matrices import (
     make_switching_tasks,
     matrix_trials,
 )
+from sklearn_sl.datasets._shattered import make_shattered_points
 from sklearn_sl.datasets._streams import (
     make_bandit_losses,
     make_drifting_losses,
@@ -43,6 +44,7 @@ __all__ = [
     "make_drifting_stream",
     "make_multitask_experts",
     "make_separable",
+    "make_shattered_points",
     "make_similarity_matrix",
     "make_switching_experts",
     "make_switching_tasks",

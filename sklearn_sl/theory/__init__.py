@@ -1,6 +1,15 @@
 """Theorems of learning theory as functions: bounds as numbers, to be compared with results."""
 
 from sklearn_sl.theory._bandits import exp3_bound, exp3ix_bound, german_tank_estimate, ucb1_bound
+from sklearn_sl.theory._bayes_rules import (
+    BayesRule,
+    ball_volume_ratio,
+    bayes_rule,
+    cover_hart_bound,
+    cover_hart_bracket,
+    expected_loss,
+    nearest_neighbor_error,
+)
 from sklearn_sl.theory._bias_variance import BiasVariance, bias_variance
 from sklearn_sl.theory._boosting import (
     AdaBoostBound,
@@ -54,6 +63,13 @@ from sklearn_sl.theory._matrix_completion import (
     path_tree_norm_bound,
     quasi_dimension,
 )
+from sklearn_sl.theory._no_free_lunch import (
+    NoFreeLunch,
+    no_free_lunch,
+    no_free_lunch_domain,
+    reverse_markov,
+    rote_learner_error,
+)
 from sklearn_sl.theory._online_gradient import (
     best_passive_aggressive_bound,
     ogd_anytime_bound,
@@ -63,11 +79,30 @@ from sklearn_sl.theory._online_gradient import (
     passive_aggressive_loss_bound,
 )
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
+from sklearn_sl.theory._shattering import Shattering, can_shatter
+from sklearn_sl.theory._sign_matrix import (
+    VCDimension,
+    growth_function,
+    shatter_coefficient,
+    vc_dimension,
+)
 from sklearn_sl.theory._switching import (
     multitask_bound,
     multitask_complexity,
     past_posteriors_bound,
     switching_class_size,
+)
+from sklearn_sl.theory._vc import (
+    TwoSamples,
+    double_sample_bound,
+    sauer_shelah,
+    structural_risk_penalty,
+    two_sample_trick,
+    vc_accuracy,
+    vc_confidence,
+    vc_dimension_of,
+    vc_generalization_bound,
+    vc_sample_size,
 )
 from sklearn_sl.theory._winnow import (
     VolumeRatio,
@@ -82,34 +117,46 @@ from sklearn_sl.theory._winnow import (
 
 __all__ = [
     "AdaBoostBound",
+    "BayesRule",
     "BiasVariance",
     "CliqueValues",
     "CrowdBound",
+    "NoFreeLunch",
+    "Shattering",
+    "TwoSamples",
+    "VCDimension",
     "VolumeRatio",
     "WideDiameterBound",
     "WinnowBound",
     "adaboost_bound",
     "adahedge_bound",
     "balanced_winnow_bound",
+    "ball_volume_ratio",
+    "bayes_rule",
     "best_passive_aggressive_bound",
     "best_perceptron_bound",
     "bias_variance",
     "bootstrap_absence",
+    "can_shatter",
     "chernoff_lower_tail",
     "clique_chain_bound",
     "clique_resistance_bound",
     "conjunction_bound",
     "consistent_bound",
     "count_disjunctions",
+    "cover_hart_bound",
+    "cover_hart_bracket",
     "crowd_bound",
     "crowd_error",
     "disjunction_majority_bound",
     "disjunction_perceptron_bound",
     "dnf_perceptron_bound",
+    "double_sample_bound",
     "ellipsoid_bound",
     "ellipsoid_volume_ratio",
     "exp3_bound",
     "exp3ix_bound",
+    "expected_loss",
     "exponentiated_gradient_bound",
     "factor_dimension",
     "fixed_share_bound",
@@ -117,6 +164,7 @@ __all__ = [
     "graph_cover_bound",
     "greedy_set_cover_bound",
     "grid_threshold_bound",
+    "growth_function",
     "halving_bound",
     "harmonic_clique_values",
     "hedge_bound",
@@ -130,6 +178,9 @@ __all__ = [
     "multitask_complexity",
     "multitask_kernel_bound",
     "multitask_kernel_complexity",
+    "nearest_neighbor_error",
+    "no_free_lunch",
+    "no_free_lunch_domain",
     "ogd_anytime_bound",
     "ogd_bound",
     "ogd_horizon_bound",
@@ -139,10 +190,22 @@ __all__ = [
     "path_tree_norm_bound",
     "perceptron_bound",
     "quasi_dimension",
+    "reverse_markov",
+    "rote_learner_error",
+    "sauer_shelah",
+    "shatter_coefficient",
+    "structural_risk_penalty",
     "stump_vc_dimension",
     "switching_class_size",
+    "two_sample_trick",
     "ucb1_bound",
     "variable_share_bound",
+    "vc_accuracy",
+    "vc_confidence",
+    "vc_dimension",
+    "vc_dimension_of",
+    "vc_generalization_bound",
+    "vc_sample_size",
     "weighted_average_bound",
     "weighted_majority_bound",
     "wide_diameter_bound",
