@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # Newton's method doubles the number of correct digits, but begins where 1 - p may be tiny.
 MOST_STEPS = 100
-# The largest number below one.
+# The least distance of two coins, and the largest number below one.
+TINY = 1e-300
 ALMOST = 1 - 2.0**-53
 
 
@@ -102,12 +103,13 @@ def kl_upper(q, c):
     if isinstance(q, float) and isinstance(c, float):
         return _one_kl_upper(q, c)
     q, c = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(c, dtype=float))
-    p = np.where(q > 0, 1.0, -np.expm1(-c))
+    p = np.where(q > 0, q, -np.expm1(-c))
     inside = (q > 0) & (q < 1) & (c > 0)
     q, c = q[inside], c[inside]
-    d = _above_the_root(q, c, np.log, np.log1p, np.exp, np.sqrt, np.minimum)
+    d = _above_the_root(q, c, np.log, np.log1p, np.expm1, np.sqrt, np.minimum)
     for _ in range(MOST_STEPS):
-        step = np.where(d < 1 - q, _newton_step(q, np.minimum(d, ALMOST * (1 - q)), c, np.log1p), 0)
+        within = np.clip(d, TINY, ALMOST * (1 - q))
+        step = np.where(d < 1 - q, _newton_step(q, within, c, np.log1p), 0.0)
         d = d - step
         if np.all(np.abs(step) <= 1e-15 * (q + d)):
             break
@@ -121,18 +123,18 @@ def _one_kl_upper(q, c):
         return 1.0 if q > 0 else -math.expm1(-c)
     if c <= 0:
         return q
-    d = _above_the_root(q, c, math.log, math.log1p, math.exp, math.sqrt, min)
+    d = _above_the_root(q, c, math.log, math.log1p, math.expm1, math.sqrt, min)
     for _ in range(MOST_STEPS):
         if d >= 1 - q:
             break
-        step = _newton_step(q, min(d, ALMOST * (1 - q)), c, math.log1p)
+        step = _newton_step(q, max(TINY, min(d, ALMOST * (1 - q))), c, math.log1p)
         d -= step
         if abs(step) <= 1e-15 * (q + d):
             break
     return q + d
 
 
-def _above_the_root(q, c, log, log1p, exp, sqrt, least):
+def _above_the_root(q, c, log, log1p, expm1, sqrt, least):
     """Return a bound on the ``d`` with ``kl(q || q + d) = c``, for ``0 < q < 1``.
 
     It is the least that follows from ``kl >= d^2 / (2 (q + d))``, from ``kl >= 2 d^2``, and from
@@ -141,7 +143,7 @@ def _above_the_root(q, c, log, log1p, exp, sqrt, least):
     rest = 1 - q
     entropy = -q * log(q) - rest * log1p(-q)
     d = least(c + sqrt(c * (c + 2 * q)), sqrt(c / 2))
-    return least(d, rest - exp(-(c + entropy) / rest))
+    return least(d, -q - expm1(-(c + entropy) / rest))
 
 
 def _newton_step(q, d, c, log1p):

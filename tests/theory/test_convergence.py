@@ -58,7 +58,7 @@ def test_any_steps_satisfy_the_inequality_that_all_bounds_come_from(rng):
 
 @pytest.mark.parametrize("tuned", [True, False])
 def test_average_of_gradient_descent_is_within_its_bound(tuned, rng):
-    """On ``mean |<w, x> - y|`` with samples in the unit ball, 25,000 problems and 16 comparators each."""
+    """On ``mean |<w, x> - y|``, ``||x|| <= 1``: 25,000 problems, 16 comparators each."""
     T, n, B = 25, 4, 1.5
     X = to_ball(1.0)(rng.normal(size=(N // 4, n, 2)))
     y = rng.normal(size=(N // 4, n)) * 2
