@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import betainccinv, gammaln
+from scipy.special import betainccinv, betaincinv, gammaln
 
 from sklearn_sl.theory._pac_bayes import kl_upper
 from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain
@@ -14,8 +14,10 @@ from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
-# Below this logarithm of a probability there is no such double precision number.
-LEAST = -690.0
+# Below some exp(-660) the inverse of the incomplete beta function has wrong digits, without a word.
+LEAST = -500.0
+# One minus a number has too few digits below this.
+SMALL = 1e-3
 
 
 def compression_bound(
@@ -147,15 +149,21 @@ def binomial_upper(errors, n, log_delta):
         if errors == 0:
             return -math.expm1(log_delta / n)
         if log_delta > LEAST:
-            return float(betainccinv(errors + 1, n - errors, math.exp(log_delta)))
+            tail = math.exp(log_delta)
+            bound = 1 - betaincinv(n - errors, errors + 1, tail)
+            return float(bound if bound > SMALL else betainccinv(errors + 1, n - errors, tail))
     errors, n, log_delta = np.broadcast_arrays(errors, n, log_delta)
     bound = np.ones(n.shape)
     none = (errors == 0) & (n > 0)
     bound[none] = -np.expm1(log_delta[none] / n[none])
     some = (errors > 0) & (errors < n)
     near, far = some & (log_delta > LEAST), some & (log_delta <= LEAST)
-    tail = np.exp(log_delta[near])
-    bound[near] = betainccinv(errors[near] + 1, n[near] - errors[near], tail)
+    a, b, tail = errors[near] + 1, n[near] - errors[near], np.exp(log_delta[near])
+    bound[near] = 1 - betaincinv(b, a, tail)
+    small = near & (bound <= SMALL)
+    bound[small] = betainccinv(
+        errors[small] + 1, n[small] - errors[small], np.exp(log_delta[small])
+    )
     if far.any():
         bound[far] = _far_upper(errors[far], n[far], log_delta[far])
     return plain(bound)

@@ -11,6 +11,7 @@ from scipy.stats import binom
 from sklearn_sl.online import Perceptron
 from sklearn_sl.svm import SVC
 from sklearn_sl.theory import compression_bound
+from sklearn_sl.theory._compression import _far_upper, binomial_upper
 
 N = 100_000
 
@@ -57,7 +58,7 @@ def test_chernoff_form_is_never_below_the_exact_one(rng):
 
 
 def test_probabilities_below_all_numbers_are_computed_by_their_logarithms():
-    """Both ways agree where both work, and the tail of exact fractions is met where one does."""
+    """There the inverse of the incomplete beta function fails: the tail is that of the sum."""
     for m, k, errors in [(3000, 150, 20), (5000, 160, 300), (2000, 200, 1)]:
         for log_messages in (0.0, 300.0, 3000.0):
             p = compression_bound(m, k, errors, log_messages=log_messages)
@@ -69,9 +70,18 @@ def test_probabilities_below_all_numbers_are_computed_by_their_logarithms():
             if p < 1 - 1e-9:
                 assert tail == pytest.approx(wanted, rel=1e-7)
     # No step where the one way ends and the other begins.
-    messages = np.arange(250.0, 450.0)
+    messages = np.arange(50.0, 250.0)
     steps = np.diff(compression_bound(10**5, 40, 7, log_messages=messages))
     assert np.all(steps > 0) and np.ptp(steps) < 0.05 * steps[0]
+
+
+def test_both_ways_to_invert_the_tail_agree(rng):
+    n = np.floor(10 ** rng.uniform(0.5, 6, size=N // 10))
+    errors = np.floor(n * 10 ** rng.uniform(-4, -0.02, size=len(n)))
+    some = (errors > 0) & (errors < n)
+    n, errors, log_delta = n[some], errors[some], -rng.uniform(20, 500, size=some.sum())
+    far = _far_upper(errors, n, log_delta)
+    np.testing.assert_allclose(binomial_upper(errors, n, log_delta), far, rtol=1e-9)
 
 
 @pytest.mark.parametrize("kept", ["set", "sequence"])
