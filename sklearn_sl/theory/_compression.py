@@ -151,6 +151,8 @@ def binomial_upper(errors, n, log_delta):
         if log_delta > LEAST:
             tail = math.exp(log_delta)
             bound = 1 - betaincinv(n - errors, errors + 1, tail)
+            if math.isnan(bound):
+                return 1.0
             return float(bound if bound > SMALL else betainccinv(errors + 1, n - errors, tail))
     errors, n, log_delta = np.broadcast_arrays(errors, n, log_delta)
     bound = np.ones(n.shape)
@@ -159,7 +161,8 @@ def binomial_upper(errors, n, log_delta):
     some = (errors > 0) & (errors < n)
     near, far = some & (log_delta > LEAST), some & (log_delta <= LEAST)
     a, b, tail = errors[near] + 1, n[near] - errors[near], np.exp(log_delta[near])
-    bound[near] = 1 - betaincinv(b, a, tail)
+    # It is not a number where one minus the bound is next to nothing.
+    bound[near] = np.nan_to_num(1 - betaincinv(b, a, tail), nan=1.0)
     small = near & (bound <= SMALL)
     bound[small] = betainccinv(
         errors[small] + 1, n[small] - errors[small], np.exp(log_delta[small])
