@@ -1,6 +1,12 @@
 """Generators of the problems that the theorems are about."""
 
-from sklearn_sl.datasets._adversaries import BisectionAdversary, ExpertAdversary, Game, play
+from sklearn_sl.datasets._adversaries import (
+    BisectionAdversary,
+    ExpertAdversary,
+    Game,
+    OpposingAdversary,
+    play,
+)
 from sklearn_sl.datasets._boolean import (
     adversarial_stream,
     make_disjunction,
@@ -32,6 +38,7 @@ __all__ = [
     "BisectionAdversary",
     "ExpertAdversary",
     "Game",
+    "OpposingAdversary",
     "adversarial_stream",
     "adversarial_vertex_order",
     "make_bandit_losses",

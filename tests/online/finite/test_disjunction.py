@@ -33,13 +33,13 @@ from sklearn_sl.theory import (
     greedy_set_cover_bound,
 )
 
-# A matrix of our own with the covers of the lecture's example, whose matrix we do not have.
+# The matrix of the lecture, as printed: samples are rows, and the attributes P1 to P6 columns.
 TWELVE_BY_SIX = np.array(
     [
         [int(bit) for bit in row]
         for row in [
-            *("101000", "100101", "010110", "011101", "101001", "001001"),
-            *("100011", "100010", "101110", "000100", "110101", "010010"),
+            *("101000", "100100", "100010", "101100", "110100", "110010"),
+            *("001100", "010100", "010010", "001001", "000101", "000011"),
         ]
     ]
 )
@@ -61,6 +61,7 @@ def random_problems(rng, n_problems, most_elements=14, most_sets=9):
 
 
 def test_smallest_cover_of_twelve_elements():
+    """``P1 v P2 v P4 v P6`` covers them, and ``P3 v P4 v P5`` is the only minimum."""
     assert TWELVE_BY_SIX[:, [0, 1, 3, 5]].any(axis=1).all()
     assert reference.smallest_covers(TWELVE_BY_SIX) == [[2, 3, 4]]
     cover = set_cover(TWELVE_BY_SIX)
