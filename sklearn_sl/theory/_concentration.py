@@ -630,8 +630,7 @@ def mcdiarmid_tail(
                                = exp(-2 m epsilon^2 / s^2),   s = m sqrt(mean_i c_i^2)
 
     For a mean ``c_i = (b - a) / m``, and this is Hoeffding's inequality. It holds as well for
-    suprema of means over a class, for out-of-bag errors, for leave-one-out errors of stable
-    algorithms.
+    the largest deviation of a mean over a class, however large the class is.
 
     Parameters
     ----------
@@ -879,8 +878,9 @@ def binomial_upper(
 
         max {p : P(Binomial(m, p) <= k) >= delta}
 
-    Whatever the true probability is, the bound is below it with probability ``delta`` at most. No
-    other bound of this kind is smaller. For an interval with both ends give ``delta / 2`` to each.
+    Whatever the true probability is, the bound is below it with probability ``delta`` at most. Of
+    all such bounds that grow with ``k`` it is the smallest. For an interval with both ends give
+    ``delta / 2`` to each.
 
     Parameters
     ----------
@@ -1016,19 +1016,30 @@ def binomial_sample_size(
 
 
 def _binomial_size(epsilon, delta, k):
-    """Return the number of samples for numbers of Python."""
+    """Return what :func:`_binomial_sizes` does, and the edges, for numbers of Python."""
     if delta == 1:
         return 0.0
     if not (epsilon > 0 and delta > 0):
         return math.inf
-    return k + 1 if epsilon == 1 else float(_binomial_sizes(epsilon, delta, k))
+    if epsilon == 1:
+        return k + 1
+    if epsilon < 1e-8:
+        return float(math.ceil(special.gammainccinv(k + 1, delta) / epsilon))
+    delta_up, right = delta * (1 + 1e-12), 1 - epsilon
+    a = math.ceil(special.btdtria(delta, k + 1, right) * (1 - 1e-12))
+    if special.betainc(a, k + 1, right) > delta_up:
+        return k + a + 1
+    return k + a - bool(a > 1 and special.betainc(a - 1, k + 1, right) <= delta_up)
 
 
 def _binomial_sizes(epsilon, delta, k):
     """Return the numbers of samples for probabilities between 0 and 1."""
     # P(Binomial(k + a, epsilon) <= k) = I_{1 - epsilon}(a, k + 1), which falls in a.
     a = np.ceil(special.btdtria(delta, k + 1, 1 - epsilon) * (1 - 1e-12))
-    m = k + a + (special.betainc(a, k + 1, 1 - epsilon) > delta * (1 + 1e-12))
+    # The inversion may be off by one.
+    delta_up, right = delta * (1 + 1e-12), 1 - epsilon
+    a = a + (special.betainc(a, k + 1, right) > delta_up)
+    m = k + a - (special.betainc(np.fmax(a - 1, 0.5), k + 1, right) <= delta_up) * (a > 1)
     # Of so rare events the number is a Poisson variable, and 1 - epsilon has lost them.
     rare = epsilon < 1e-8
     if np.any(rare):

@@ -385,6 +385,16 @@ def test_binomial_sample_size_is_the_smallest(rng):
     np.testing.assert_array_equal(binomial_sample_size(epsilon, delta), np.ceil(none * (1 - 1e-12)))
 
 
+def test_numbers_and_arrays_have_the_same_inversions(rng):
+    epsilon, delta = 10 ** rng.uniform(-9, -0.01, 300), 10 ** rng.uniform(-12, -0.01, 300)
+    k, q = rng.integers(0, 100, 300), rng.uniform(size=300)
+    sizes = [binomial_sample_size(*map(float, each)) for each in zip(epsilon, delta, k)]
+    assert {type(size) for size in sizes} == {float}
+    np.testing.assert_array_equal(binomial_sample_size(epsilon, delta, k), sizes)
+    upper = [binary_kl_upper(float(each), float(e)) for each, e in zip(q, epsilon)]
+    np.testing.assert_allclose(binary_kl_upper(q, epsilon), upper, **EXACT)
+
+
 def test_binomial_edges():
     assert binomial_tail(0, 0, 0.3) == 1.0
     assert binomial_tail(4, 4, 1.0) == 1.0

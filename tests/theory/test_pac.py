@@ -2,10 +2,13 @@
 
 import itertools
 import math
+import timeit
 
 import numpy as np
 import pytest
+from _clock import slowness
 from conftest import ALGEBRA, EXACT
+from joblib import parallel_config
 from scipy import stats
 
 from sklearn_sl.theory import (
@@ -13,8 +16,10 @@ from sklearn_sl.theory import (
     agnostic_excess,
     agnostic_failure,
     agnostic_sample_size,
+    binomial_sample_size,
     binomial_upper,
     count_disjunctions,
+    empirical_bernstein_deviation,
     erm_excess,
     error_decomposition,
     interval_error,
@@ -386,6 +391,8 @@ def test_repeats_do_not_depend_on_their_number_or_on_workers(rng):
         ).errors
 
     np.testing.assert_array_equal(run(4), run(7)[:4])
+    with parallel_config("threading"):
+        np.testing.assert_array_equal(run(4), run(4, n_jobs=2))
     own = run(4, loss=lambda y, prediction: 2.0 * (y != prediction))
     np.testing.assert_allclose(own, 2 * run(4), **EXACT)
 
@@ -407,3 +414,26 @@ def test_a_fitted_model_may_be_the_best(rng):
     with pytest.raises(ValueError, match="draw must be a function"):
         error_decomposition(best, None, X, y)
     assert math.isnan(ErrorDecomposition([0.1], 0.0).standard_error)
+
+
+# ---------------------------------------------------------------- speed
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("bound", "arguments"),
+    [
+        (uniform_sample_size, (1000, 0.1, 0.05)),
+        (realizable_failure, (3**1000, 1000, 0.1)),
+        (interval_error, (100, 0.05, 4)),
+        (linear_margin_deviation, (100, 0.05, 0.1)),
+        (validation_bound, (7, 200)),
+        (binomial_sample_size, (0.1, 0.05, 3)),
+        (kl_upper, (0.1, 100, 0.05)),
+        (empirical_bernstein_deviation, (100, 0.05, 0.1)),
+    ],
+)
+def test_one_number_takes_microseconds(bound, arguments):
+    # 3 to 10 of them on a quiet machine: without the arrays that checks could make.
+    seconds = min(timeit.repeat(lambda: bound(*arguments), number=100, repeat=20)) / 100
+    assert seconds < 20e-6 * slowness()

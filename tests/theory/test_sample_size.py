@@ -11,6 +11,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_sl.theory import (
     LearningCurve,
+    PlannedSize,
+    _sample_size,
     agnostic_sample_size,
     binomial_sample_size,
     binomial_upper,
@@ -111,6 +113,16 @@ def test_exact_test_size_is_enough_and_no_larger_than_the_closed_form(rng):
     assert exact_test_size(0.0, 0.05, 0.1) == exact_test_size(0.0, 0.05, 0.0) == math.inf
     assert exact_test_size(0.1, 0.0, 0.1) == math.inf
     assert exact_test_size(0.5, 0.1, 0.7) == 1.0
+
+
+def test_statements_that_are_added_are_in_the_plan(monkeypatch):
+    def silence(asked):
+        yield PlannedSize("silence", 7.0, f"{asked.epsilon:g}", "nothing", "train")
+
+    monkeypatch.setattr(_sample_size, "STATEMENTS", [*_sample_size.STATEMENTS, silence])
+    plan = sample_size(0.1, n_ends=1)
+    assert plan.rows[2] == PlannedSize("silence", 7.0, "0.1", "nothing", "train")
+    assert plan.n_samples() == 7.0
 
 
 def test_plan_as_text_html_dictionary_and_frame():
