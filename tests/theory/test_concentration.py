@@ -315,6 +315,16 @@ def test_empirical_bernstein_holds_with_the_probability_that_it_says(sides, rng)
     assert cases > N
 
 
+def test_empirical_bernstein_is_its_formula(rng):
+    # The enumeration above does not see a first term that is a little too small.
+    m, delta, variance = rng.integers(2, 1000, N), rng.uniform(size=N), rng.uniform(size=N)
+    for sides in (1, 2):
+        L = np.log(2 * sides / delta)
+        formula = np.sqrt(2 * variance * L / m) + 7 * 3.0 * L / (3 * (m - 1))
+        radius = empirical_bernstein_deviation(m, delta, variance, width=3.0, sides=sides)
+        np.testing.assert_allclose(radius, formula, **EXACT)
+
+
 def test_union_bound_of_events_that_overlap(rng):
     events = rng.uniform(size=(2000, 6, 50)) < rng.uniform(0, 0.1, size=(2000, 1, 1))
     law = rng.dirichlet(np.ones(50), size=2000)

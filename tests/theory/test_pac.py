@@ -192,9 +192,10 @@ def test_representative_samples_make_the_minimiser_nearly_best(rng):
     assert np.all(parts.estimation >= 0)
     tight = parts.estimation > 1.5 * parts.gap
     assert 0 < tight.mean()
-    i = 17
-    worst = max(errors[i][observed[i] == observed[i].min()])
-    assert parts.estimation[i] + parts.approximation[i] == pytest.approx(worst)
+    ties = (observed == observed.min(axis=1, keepdims=True)).sum(axis=1) > 1
+    for i in np.flatnonzero(ties)[:20]:
+        worst = max(errors[i][observed[i] == observed[i].min()])
+        assert parts.estimation[i] + parts.approximation[i] == pytest.approx(worst)
     with pytest.raises(ValueError, match="an entry for each hypothesis"):
         erm_excess([0.1, 0.2], [0.1])
 
@@ -391,6 +392,7 @@ def test_repeats_do_not_depend_on_their_number_or_on_workers(rng):
         ).errors
 
     np.testing.assert_array_equal(run(4), run(7)[:4])
+    assert len(np.unique(run(7))) > 1
     with parallel_config("threading"):
         np.testing.assert_array_equal(run(4), run(4, n_jobs=2))
     own = run(4, loss=lambda y, prediction: 2.0 * (y != prediction))
