@@ -287,7 +287,7 @@ def test_help_names_every_option(capsys):
 def test_no_command_shows_what_there_is(capsys):
     assert cli.main([]) == 2
     text = capsys.readouterr().out
-    assert all(command in text for command in ("compare", "predict", "bench"))
+    assert all(command in text for command in ("compare", "predict", "plan", "bench"))
 
 
 def test_importing_the_package_imports_nothing_of_this():

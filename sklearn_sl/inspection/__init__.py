@@ -4,6 +4,7 @@ from sklearn_sl.inspection._margins import MarginDisplay
 from sklearn_sl.inspection._out_of_bag import OutOfBagDisplay
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._regret import RegretDisplay
+from sklearn_sl.inspection._sample_size import SampleSizeDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "OutOfBagDisplay",
     "PruningPathDisplay",
     "RegretDisplay",
+    "SampleSizeDisplay",
     "SupportVectorDisplay",
 ]
