@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,12 @@ from sklearn_sl._kernel_machine import PARAGRAPHS, KernelMachineMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl._warnings import warn
-from sklearn_sl.kernels._base import encode_checked, finite_or_explain, gram_product
+from sklearn_sl.kernels._base import (
+    encode_checked,
+    finite_or_explain,
+    gram_product,
+    group_products,
+)
 from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._samples import solver_samples
@@ -227,6 +233,14 @@ class SupportVectorMixin(KernelMachineMixin):
         _smo.expand(kind, form.points, vectors.points, starts, *numbers, coef, values)
         finite_or_explain(values, self.kernel_)
         return values
+
+    def _group_products(self, X, starts, coef):
+        """Return ``coef @ K(vectors, X)`` by groups of support vectors, which have ``starts``."""
+        if self.kernel_ is not None and not isinstance(self.kernel_, Linear):
+            X, vectors = (encode_checked(self.kernel_, Z) for Z in (X, self.support_vectors_))
+            return group_products(self.kernel_, X, vectors, starts, coef)
+        parts = [slice(*ends) for ends in pairwise(starts)]
+        return np.stack([self._kernel_times(X, part, coef[:, part].T).T for part in parts])
 
     def _kernel_times(self, X, part, coef):
         """Return ``K(X, support vectors of the part) @ coef`` for validated samples."""

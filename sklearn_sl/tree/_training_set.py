@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
 from sklearn_sl._validation import distinct_labels, is_plain_target, validate_data
@@ -25,6 +26,10 @@ from sklearn_sl.tree._entries import StoredEntries, stored_once
 MOST_ROWS = 2**31 - 1
 # Fewer values are sorted by one thread.
 MANY = 500_000
+# Fewer values are not worth a look whether they are whole numbers.
+MANY_WHOLE = 2**14
+# Columns that a thread sorts one after the other: a line of the cache has eight numbers.
+AT_ONCE = 8
 # Squares of larger numbers overflow, or may when they are summed up.
 LARGEST_TARGET = 1e150
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
@@ -326,13 +331,13 @@ class TrainingSet:
 
         def sort(features, over=None):
             columns = np.ascontiguousarray(self.X[:, features].T)
-            _cells.rank_cells(np.argsort(columns), columns, self.cells[features])
+            _cells.rank_cells(orders_of(columns), columns, self.cells[features])
 
         if X.size < MANY:
             sort(slice(None))
         else:
-            parts = [slice(feature, feature + 1) for feature in range(X.shape[1])]
-            for _ in in_order(sort, parts, n_threads):
+            # Numbers of a row that are next to each other are read together.
+            for _ in in_order(sort, slices(X.shape[1], AT_ONCE), n_threads):
                 pass
         for feature in np.flatnonzero(self.n_categories):
             self._rank_by_code(feature, self.X[:, feature])
@@ -363,8 +368,7 @@ class TrainingSet:
         # Two bytes are enough for few values; the rank of a missing one needs four.
         highest = self.cells[:, -1].max() >> np.uint64(32)
         ranks = np.empty(self.cells.shape, np.uint16 if highest < 2**16 else np.uint32)
-        for column, cells in zip(ranks, self.cells, strict=True):
-            column[cells.astype(np.uint32)] = cells >> np.uint64(32)
+        _cells.rows_of_ranks(self.cells, ranks)
         return ranks
 
     def cells_of(self, rows):
@@ -405,6 +409,21 @@ class TrainingSet:
         known = [categories[feature] for feature in features]
         encoder = encoder_of([names for names in known if names is not None])
         return {"is_categorical_": is_categorical[features], "_category_encoder": encoder}
+
+
+def orders_of(columns):
+    """Return what sorts each of some columns, given as lines; many whole numbers by their bytes."""
+    if columns.size < MANY_WHOLE:
+        return np.argsort(columns)
+    low = columns.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = (columns.max(axis=1, keepdims=True) - low).max()
+    if not reach < 2**16:
+        return np.argsort(columns)
+    codes = (columns - low).astype(np.uint8 if reach < 2**8 else np.uint16)
+    if not (codes + low == columns).all():
+        return np.argsort(columns)
+    return np.argsort(codes, kind="stable")
 
 
 def any_missing(cells):
