@@ -103,16 +103,43 @@ def fit_context(
             X = args[0] if args else kwargs.get("X")
             try:
                 with blas_threads_for(X) if limit_blas else nullcontext():
-                    return run(self, *args, **kwargs)
+                    fitted = run(self, *args, **kwargs)
             except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
                 complain_of_memory(error)
                 raise
+            if fit.__name__ == "fit" and getattr(self, "verbose", False):
+                tell_certificates(self)
+            return fitted
 
         return transaction
 
     return decorate
+
+
+# The attributes by which a fit tells how good it is.
+CERTIFICATES = (
+    "duality_gap_",
+    "kkt_violation_",
+    "n_mistakes_",
+    "bound_",
+    "cumulative_loss_",
+    "squared_loss_bound_",
+    "oob_score_",
+    "best_score_",
+)
+
+
+def tell_certificates(model):
+    """Print a line with the certificates of a fit, the largest of each, if it has any."""
+    found = [
+        f"{name}={np.max(vars(model)[name]):.4g}"
+        for name in CERTIFICATES
+        if vars(model).get(name) is not None
+    ]
+    if found:
+        print(f"[{type(model).__name__}] fitted: {', '.join(found)}")
 
 
 def validate_params(self):

@@ -260,6 +260,8 @@ def test_numbers_of_the_readme_are_those_that_were_recorded():
     assert f"Trees {tree:.0f} times, AdaBoost {boosting:.0f} times" in readme
     assert f"machines {times('svm', 'rbf-C10-n20000'):.0f} times as fast" in readme
     assert f"1/{times('kernel_ridge', 'select', 'GridSearchCV n_jobs=1'):.0f} of the time" in readme
+    groups = runpy.run_path(str(ROOT / "doc" / "lists.py"))["migration_groups"]()
+    assert f"{sum(len(group['names']) for group in groups)} classes of scikit-learn's" in readme
     theory = (ROOT / "doc" / "theory.rst").read_text()
     n_statements = theory.count("\n   * - ") - theory.count(":header-rows: 1")
     assert f"{n_statements} theorems" in readme
