@@ -134,7 +134,8 @@ Where a grid search is the slow part, there is a class that needs none:
    * - a grid search over ``C`` and ``gamma`` of ``SVC``
      - :class:`~sklearn_sl.svm.SVCCV`; :func:`~sklearn_sl.svm.svm_path` for all ``C``
    * - a grid search over ``ccp_alpha`` or ``max_depth`` of a tree
-     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule
+     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule; its
+       default folds are shuffled and stratified, those of ``cv=5`` are scikit-learn's
    * - a grid search over ``n_estimators`` of a forest
      - one forest, ``choose_n_estimators()`` and ``truncate()``
 """

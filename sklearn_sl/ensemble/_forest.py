@@ -675,6 +675,14 @@ class RandomForestRegressor(
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
+    def _encode_targets(self, y, old):
+        y = super()._encode_targets(y, old)
+        if self.criterion == "poisson" and not y.any(axis=0).all():
+            raise ValueError(
+                "Sum of y is not strictly positive which is necessary for Poisson regression."
+            )
+        return y
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,

@@ -1,5 +1,6 @@
 """The list of deviations from scikit-learn's tests, and the accounts of a run."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,18 @@ def test_that_fails():
     assert SVC().C == 2
 """
 
+# A test of every estimator: of ours, of one that holds one of ours, and of others, which fails.
+COMMON = """
+import pytest
+from sklearn.ensemble import StackingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVR
+
+@pytest.mark.parametrize("estimator", [SVR(), StackingRegressor([("svr", SVR())]), Ridge()])
+def test_estimator(estimator):
+    assert not isinstance(estimator, Ridge)
+"""
+
 
 @pytest.mark.parametrize(
     ("listed", "status"),
@@ -126,7 +139,9 @@ def test_that_fails():
 def test_a_new_failure_and_a_listed_test_that_passes_fail_the_run(tmp_path, listed, status):
     (tmp_path / "sklearn").mkdir()
     (tmp_path / "sklearn" / "test_it.py").write_text(TESTS)
-    lines = ["scikit-learn = '1'", "floor = 0.1", "modules = []", "[tests.'test_it.py'.message]"]
+    (tmp_path / "sklearn" / "test_common.py").write_text(COMMON)
+    lines = ["scikit-learn = '1'", "floor = 0.1", "modules = []", "common = ['test_common.py']"]
+    lines += ["[tests.'test_it.py'.message]"]
     (tmp_path / "list.toml").write_text("\n".join([*lines, *(f"{name} = ''" for name in listed)]))
     program = (
         "import sys, pytest; from pathlib import Path; from drop_in import accounts; "
@@ -144,3 +159,5 @@ def test_a_new_failure_and_a_listed_test_that_passes_fail_the_run(tmp_path, list
     )
     assert run.returncode == status, run.stdout + run.stderr
     assert "tests of our classes" in run.stdout
+    assert "1 deselected" in run.stdout
+    assert re.search(r"test_common\.py +2 +2 ", run.stdout), run.stdout
