@@ -17,6 +17,7 @@ from sklearn_sl.kernels._base import (
     encode_checked,
     finite_or_explain,
     gram_product,
+    pair_gram,
     pair_values,
 )
 from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
@@ -123,7 +124,8 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
 
     def _foresee(self, X, n_passes):
         if n_passes > 1 and X.shape[0] ** 2 <= TABLE:
-            self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
+            kernel = self.kernel_
+            self._table = X if kernel is None else pair_gram(kernel, as_doubles(X), BLOCK)
 
     def _prepare(self, X, codes):
         if self._slot_of is not None:
@@ -325,18 +327,6 @@ def padded(n_rows):
 def as_doubles(X):
     """Return samples in double precision; what is no number stays as it is."""
     return X.astype(np.float64) if X.dtype == np.float32 else X
-
-
-def all_values(kernel, X):
-    """Return the kernel values of all pairs, a row for each trial, a column for each vector."""
-    X = as_doubles(X)
-    K = np.empty((X.shape[0], X.shape[0]))
-    for start in range(0, X.shape[0], BLOCK):
-        columns = slice(start, min(start + BLOCK, X.shape[0]))
-        trials = encode_checked(kernel, X[columns])
-        pair_values(kernel, encode_checked(kernel, X), trials, K[:, columns])
-    finite_or_explain(K, kernel)
-    return K.T
 
 
 def widened(square, n_room, largest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -24,22 +24,31 @@ from sklearn_sl.theory._online_gradient import (
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
-CONSTRAINTS = {
-    "C": [Interval(Real, 0, None, closed="right")],
-    "fit_intercept": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left"), None],
-    "early_stopping": ["boolean"],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    "shuffle": ["boolean"],
-    "verbose": ["verbose"],
-    "random_state": ["random_state"],
-    "warm_start": ["boolean"],
-    "average": ["boolean", Interval(Integral, 1, None, closed="left")],
-    "keep_losses": ["boolean"],
-}
+STEP_LENGTH = {"C": [Interval(Real, 0, None, closed="right")]}
 FREE = _passes.FREE_IN_PASSES | {"C", "epsilon", "loss"}
+
+
+# ---------------------------------------------------------------- hooks of both learners
+
+
+@property
+def is_squared(self):
+    """Whether the loss is squared: PA-II."""
+    return self.loss.startswith("squared")
+
+
+def aggressive_rule(self):
+    """Return how far a step goes."""
+    return _steps.Aggressive(self.C, self._squared)
+
+
+def finish(self):
+    """Set the attributes that follow from the state."""
+    LinearMixin._finish(self)
+    self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+
+
+# ---------------------------------------------------------------- the learners
 
 
 @paragraphs
@@ -186,11 +195,9 @@ class PassiveAggressiveClassifier(
 
     _free = FREE
     _parameter_constraints = {
-        **CONSTRAINTS,
+        **_passes.CLASSIFIER_CONSTRAINTS,
+        **STEP_LENGTH,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "n_jobs": [Integral, None],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "multi_class": [StrOptions({"ovr", "kesler"})],
     }
 
     def __init__(
@@ -245,16 +252,7 @@ class PassiveAggressiveClassifier(
     def _loss(self):
         return _steps.Hinge(1.0)
 
-    @property
-    def _squared(self):
-        return self.loss.startswith("squared")
-
-    def _rule(self):
-        return _steps.Aggressive(self.C, self._squared)
-
-    def _finish(self):
-        super()._finish()
-        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+    _squared, _rule, _finish = is_squared, aggressive_rule, finish
 
     def _best_bound(self, margins, norm, norms, repeats):
         if self.C == np.inf and norms[0] == 0:
@@ -392,7 +390,8 @@ class PassiveAggressiveRegressor(
 
     _free = FREE
     _parameter_constraints = {
-        **CONSTRAINTS,
+        **_passes.CONSTRAINTS,
+        **STEP_LENGTH,
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
         "epsilon": [Interval(Real, 0, None, closed="left")],
     }
@@ -466,16 +465,7 @@ class PassiveAggressiveRegressor(
     def _loss(self):
         return _steps.Insensitive(self.epsilon)
 
-    @property
-    def _squared(self):
-        return self.loss.startswith("squared")
-
-    def _rule(self):
-        return _steps.Aggressive(self.C, self._squared)
-
-    def _finish(self):
-        super()._finish()
-        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+    _squared, _rule, _finish = is_squared, aggressive_rule, finish
 
     def _certify(self, X, y):
         squares = squared_norms(X) + self.fit_intercept

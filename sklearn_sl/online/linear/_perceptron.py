@@ -177,29 +177,16 @@ class Perceptron(
     bound_: float | None
 
     _parameter_constraints = {
+        **_passes.CLASSIFIER_CONSTRAINTS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "shuffle": ["boolean"],
-        "verbose": ["verbose"],
         "eta0": [Interval(Real, 0, None, closed="neither")],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
         "average": [
             "boolean",
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"voted"}),
         ],
-        "multi_class": [StrOptions({"ovr", "kesler"})],
-        "keep_losses": ["boolean"],
     }
     # Without a penalty there is nothing to tune.
     _compare_grid = {}
