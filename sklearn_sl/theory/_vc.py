@@ -604,7 +604,7 @@ def vc_dimension_of(
     ``"convex polygons"``          infinite (n >= 2)
     ``"stumps"``                   :func:`stump_vc_dimension`       n_features
     ``"finite"``                   at most floor(log2 \|H\|)        n_hypotheses
-    ``"margin half-spaces"``       at most floor(norm^2 radius^2    norm, radius
+    ``"margin half-spaces"``       at most floor(norm^2 radius^2)   norm, radius
     ``"threshold network"``        at most 2 (E + N) log(e N)       n_edges, n_nodes, base
     ``"sigmoid network"``          O(V^2 E^2): C V^2 E^2            n_edges, n_nodes, constant
     ``"sigmoid network, lower"``   Omega(E^2): C E^2                n_edges, constant
