@@ -73,7 +73,7 @@ def make_shattered_points(
     >>> from sklearn_sl.datasets import make_shattered_points
     >>> X, y, labels = make_shattered_points(1000, 5, epsilon=0.1, random_state=0)
     >>> X.mean(axis=0), labels
-    (array([0.597, 0.1  , 0.088, 0.114, 0.101]), array([0, 1, 1, 0, 1]))
+    (array([0.594, 0.11 , 0.1  , 0.095, 0.101]), array([0, 1, 1, 0, 1]))
     """
     at_least(1, n_samples=n_samples)
     at_least(2, dimension=dimension)

@@ -319,8 +319,11 @@ def growth_function(
         )
     rows, columns = _distinct(signs)
     few = np.ascontiguousarray(signs[np.ix_(rows, columns)].T).view(np.uint8)
-    upper = _largest_shattered(signs, rows, columns, max_sets)[1]
-    values = {int(m): _most_patterns(few, int(m), upper, max_sets) for m in np.unique(sizes)}
+    shattered, upper, _ = _largest_shattered(signs, rows, columns, max_sets)
+    values = {
+        m: 2**m if m <= len(shattered) else _most_patterns(few, m, upper, max_sets)
+        for m in np.unique(sizes).tolist()
+    }
     if sizes.ndim == 0:
         return values[int(sizes)]
     return np.array([values[int(m)] for m in sizes.ravel()], dtype=np.int64).reshape(sizes.shape)
@@ -329,9 +332,8 @@ def growth_function(
 def _most_patterns(columns, size, upper, max_sets):
     """Return the largest number of patterns on so many points, given a bound on the dimension."""
     n_points, n_rows = columns.shape
-    if size == 0 or not n_points:
-        return 1
-    if size >= n_points:
+    # Some n - 1 points are enough to tell n different rows apart (Bondy).
+    if size >= min(n_points, n_rows - 1):
         return n_rows
     search = GrowthSearch(columns, size, 1, min(n_rows, _sauer(size, upper)))
     more = True

@@ -592,23 +592,23 @@ def vc_dimension_of(
 ) -> Any:
     r"""Return the VC dimension of a known class, or a bound on it.
 
-    ============================  =====================================  ====================
-    family                        VC dimension                           parameters
-    ============================  =====================================  ====================
-    ``"thresholds"``              1
-    ``"intervals"``               2
-    ``"rectangles"``              2 n                                    n_features
-    ``"half-spaces"``             n + 1                                  n_features
-    ``"homogeneous half-spaces"`` n                                      n_features
-    ``"disks"`` (balls)           n + 1                                  n_features
-    ``"convex polygons"``         infinite (n >= 2)
-    ``"stumps"``                  :func:`stump_vc_dimension`             n_features
-    ``"finite"``                  at most floor(log2 \|H\|)              n_hypotheses
-    ``"margin half-spaces"``      at most floor(norm^2 radius^2)         norm, radius
-    ``"threshold network"``       at most 2 (E + N) log(e N)             n_edges, n_nodes, base
-    ``"sigmoid network"``         O(V^2 E^2): C V^2 E^2                  n_edges, n_nodes, constant
-    ``"sigmoid network, lower"``  Omega(E^2): C E^2                      n_edges, constant
-    ============================  =====================================  ====================
+    =============================  ===============================  =========================
+    family                         VC dimension                     parameters
+    =============================  ===============================  =========================
+    ``"thresholds"``               1
+    ``"intervals"``                2
+    ``"rectangles"``               2 n                              n_features
+    ``"half-spaces"``              n + 1                            n_features
+    ``"homogeneous half-spaces"``  n                                n_features
+    ``"disks"`` (balls)            n + 1                            n_features
+    ``"convex polygons"``          infinite (n >= 2)
+    ``"stumps"``                   :func:`stump_vc_dimension`       n_features
+    ``"finite"``                   at most floor(log2 \|H\|)        n_hypotheses
+    ``"margin half-spaces"``       at most floor(norm^2 radius^2)   norm, radius
+    ``"threshold network"``        at most 2 (E + N) log(e N)       n_edges, n_nodes, base
+    ``"sigmoid network"``          O(V^2 E^2): C V^2 E^2            n_edges, n_nodes, constant
+    ``"sigmoid network, lower"``   Omega(E^2): C E^2                n_edges, constant
+    =============================  ===============================  =========================
 
     Those without "at most" are exact. Margin half-spaces have ``|w| <= norm`` and are asked about
     points with ``|x| <= radius`` and ``|w @ x| >= 1`` alone. A network has ``E`` edges and

@@ -142,7 +142,7 @@ def test_disks_shatter_three_points_unless_they_are_on_a_line(seed):
     assert can_shatter(points, "disks").shattered == (abs(area) > 0.5)
 
 
-@pytest.mark.parametrize("n_points", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize("n_points", [1, 2, 3, 6])
 def test_polygons_shatter_points_on_a_circle(n_points):
     angles = 2 * np.pi * np.arange(n_points) / n_points
     circle = np.column_stack([np.cos(angles), np.sin(angles)])

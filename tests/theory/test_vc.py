@@ -146,7 +146,7 @@ def test_generalisation_bound_is_where_the_probability_of_the_proof_is_delta(rng
 
 def test_generalisation_bound_holds_for_all_thresholds_at_once(rng):
     # Labels by a coin of 0.7 for the true threshold: L_D - L_S is greatest at some sample.
-    n_repeats, m = N_CASES // 10, 100
+    n_repeats, m = N_CASES, 30
     x = np.sort(rng.uniform(size=(n_repeats, m)), axis=1)
     flips = np.where(rng.uniform(size=x.shape) < 0.3, -1, 1) * np.where(x >= 0.5, 1, -1)
     # errors of the threshold just after the first k samples: + among them, - among the others
@@ -168,6 +168,17 @@ def test_double_sample_bound_is_the_formula_where_it_says_something():
     assert double_sample_bound(80, 0, 0.1) == pytest.approx(2 * math.exp(-2))
     sizes = double_sample_bound(np.arange(1, 20_000)[:, None], [1, 5, 20], 0.1)
     assert np.all(np.diff(sizes, axis=0) <= 1e-15) and np.all(np.diff(sizes, axis=1) >= 0)
+
+
+def test_double_sample_bound_holds_for_thresholds(rng):
+    # Exactly: no sample in one of the two stretches of probability p beside the true threshold.
+    p = rng.uniform(0.01, 0.5, N_CASES)
+    m = np.ceil(10 ** rng.uniform(0, 4, N_CASES))
+    missed = 2 * (1 - p) ** m - (1 - 2 * p) ** m
+    bound = double_sample_bound(m, 1, p)
+    assert np.all(missed <= bound)
+    # With an exponent of 2 instead of 1/4 it would fail.
+    assert np.any(missed > 2 * (2 * m + 1) * np.exp(-2 * p * m))
 
 
 def test_two_sample_trick_in_simulation():
