@@ -105,6 +105,7 @@ sphinx_gallery_conf = {
             "examples/ensemble",
             "examples/online",
             "examples/graph",
+            "examples/theory",
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
