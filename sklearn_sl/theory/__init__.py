@@ -89,8 +89,6 @@ from sklearn_sl.theory._online_gradient import (
 )
 from sklearn_sl.theory._pac_bayes import (
     VoteBound,
-    bernoulli_kl,
-    bernoulli_kl_inverse,
     c_bound,
     pac_bayes_bound,
     vote_bound,
@@ -143,8 +141,6 @@ __all__ = [
     "adahedge_bound",
     "balanced_winnow_bound",
     "batch_gradient_moment",
-    "bernoulli_kl",
-    "bernoulli_kl_inverse",
     "best_passive_aggressive_bound",
     "best_perceptron_bound",
     "bias_variance",
