@@ -157,14 +157,7 @@ from sklearn_sl.theory._pac import (
     uniform_sample_size,
     validation_bound,
 )
-from sklearn_sl.theory._pac_bayes import (
-    VoteBound,
-    bernoulli_kl,
-    bernoulli_kl_inverse,
-    c_bound,
-    pac_bayes_bound,
-    vote_bound,
-)
+from sklearn_sl.theory._pac_bayes import VoteBound, c_bound, pac_bayes_bound, vote_bound
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
 from sklearn_sl.theory._pilot import LearningCurve
 from sklearn_sl.theory._sample_size import PlannedSize, SamplePlan, sample_size
@@ -250,8 +243,6 @@ __all__ = [
     "ball_volume_ratio",
     "batch_gradient_moment",
     "bayes_rule",
-    "bernoulli_kl",
-    "bernoulli_kl_inverse",
     "bernstein_deviation",
     "bernstein_sample_size",
     "bernstein_tail",

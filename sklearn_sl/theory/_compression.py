@@ -131,14 +131,14 @@ def compression_bound(
         size = np.maximum(n, 1.0)
         bound = kl_upper(plain(errors / size), plain(-log_tail / size))
         return plain(np.where(np.equal(n, 0), 1.0, bound))
-    return binomial_upper(errors, n, log_tail)
+    return tail_inverse(errors, n, log_tail)
 
 
 def _log_binomial(n, k):
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def binomial_upper(errors, n, log_delta):
+def tail_inverse(errors, n, log_delta):
     """Return the largest ``p`` with ``P(Binomial(n, p) <= errors) >= exp(log_delta)``.
 
     It is one if all of ``n`` are errors.
@@ -173,7 +173,7 @@ def binomial_upper(errors, n, log_delta):
 
 
 def _far_upper(errors, n, log_delta):
-    """Return what :func:`binomial_upper` does where the probability is too small for a number.
+    """Return what :func:`tail_inverse` does where the probability is too small for a number.
 
     The logarithm of the tail is concave in ``p``, so that Newton's method falls to the root from
     above, where Chernoff's inequality begins.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sklearn_sl.theory._domain import real
-from sklearn_sl.theory._scalars import confidence, count, number, plain, positive
-from sklearn_sl.theory._stability import ceil_of
+from sklearn_sl.theory._scalars import count, number, plain, positive
+from sklearn_sl.theory._stability import size_for
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -111,7 +111,7 @@ def gradient_descent_bound(
     if eta is None:
         return plain(B * rho / np.sqrt(T))
     eta = positive("eta", eta)
-    return plain(B**2 / (2 * eta * T) + eta * rho**2 / 2)
+    return plain(B * B / (2 * eta * T) + eta * rho * rho / 2)
 
 
 def gradient_descent_steps(
@@ -157,11 +157,7 @@ def gradient_descent_steps(
     >>> gradient_descent_steps(0.01, lipschitz=1.0, norm=1.5)
     22500.0
     """
-    target = positive("epsilon", epsilon)
-    if delta is not None:
-        target = target * confidence("delta", delta)
-    ratio = number("lipschitz", lipschitz, 0.0) * number("norm", norm, 0.0) / target
-    return plain(np.maximum(1.0, ceil_of(ratio**2)))
+    return size_for(1.0, epsilon, lipschitz, norm, delta)
 
 
 def strongly_convex_descent_bound(
@@ -212,7 +208,7 @@ def strongly_convex_descent_bound(
     """
     T = count("n_steps", n_steps, 1)
     rho, mu = number("lipschitz", lipschitz, 0.0), positive("strong_convexity", strong_convexity)
-    return plain(rho**2 * (1 + np.log(T)) / (2 * mu * T))
+    return plain(rho * rho * (1 + np.log(T)) / (2 * mu * T))
 
 
 def batch_gradient_moment(

@@ -206,4 +206,4 @@ def switching_kernel_bound(
     if k >= T:
         raise ValueError(f"n_switches must be < n_trials={n_trials}; got {n_switches}.")
     log_size = gammaln(T) - gammaln(k + 1) - gammaln(T - k) + k * np.log(len(squares))
-    return float(np.sqrt(squares.sum() * X**2 * T) / 2 + np.sqrt(2 * T * log_size))
+    return float(np.sqrt(squares.sum() * X * X * T) / 2 + np.sqrt(2 * T * log_size))

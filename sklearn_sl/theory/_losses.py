@@ -84,7 +84,7 @@ class LossConstants(NamedTuple):
         penalty = plain(number("penalty", penalty, 0.0))
         return self._replace(
             lipschitz=self.lipschitz * x_norm if x_norm else 0.0,
-            smoothness=(self.smoothness * x_norm**2 if x_norm else 0.0) + 2 * penalty,
+            smoothness=(self.smoothness * x_norm * x_norm if x_norm else 0.0) + 2 * penalty,
             strong_convexity=2 * penalty,
         )
 
@@ -409,7 +409,9 @@ def _evaluate(loss, y, score, epsilon, order):
     y = real("y", y)
     if LOSSES[loss].labels and not np.all(np.abs(y) == 1):
         raise ValueError(f"y must be -1 or 1 for the loss {loss!r}; got {y}.")
-    return plain(np.asarray(LOSSES[loss][order](y, score, epsilon)))
+    # Losses beyond the range of numbers are infinite.
+    with np.errstate(over="ignore"):
+        return plain(np.asarray(LOSSES[loss][order](y, score, epsilon)))
 
 
 def _class_indices(y, score):

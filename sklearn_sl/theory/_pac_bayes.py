@@ -1,12 +1,11 @@
-"""PAC-Bayes bounds for weighted votes, and the divergence of two coins that they invert."""
+"""PAC-Bayes bounds for weighted votes, and the inverse of the divergence that they need."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from sklearn_sl.theory._domain import LARGEST, vector
 from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain
@@ -21,85 +20,11 @@ TINY = 1e-300
 ALMOST = 1 - 2.0**-53
 
 
-def bernoulli_kl(q: ArrayLike, p: ArrayLike) -> float | np.ndarray:
-    """Return the relative entropy of two coins.
-
-    It is ``kl(q || p) = q ln(q / p) + (1 - q) ln((1 - q) / (1 - p))``.
-
-    Parameters
-    ----------
-    q : float or array-like
-        The probability of the first coin.
-
-    p : float or array-like
-        The probability of the second coin.
-
-    Returns
-    -------
-    kl : float or ndarray
-        The divergence in nats, infinite if ``p`` is 0 or 1 and ``q`` is not.
-
-    See Also
-    --------
-    bernoulli_kl_inverse : The probability from the divergence.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import bernoulli_kl
-    >>> round(bernoulli_kl(0.1, 0.2), 5)
-    0.03669
-    """
-    q, p = number("q", q, 0.0, 1.0), number("p", p, 0.0, 1.0)
-    with np.errstate(divide="ignore"):
-        cross = xlogy(q, p) + xlog1py(1 - q, -p)
-    return plain(np.maximum(0.0, xlogy(q, q) + xlog1py(1 - q, -q) - cross))
-
-
-def bernoulli_kl_inverse(
-    q: ArrayLike, kl: ArrayLike, side: Literal["upper", "lower"] = "upper"
-) -> float | np.ndarray:
-    """Return the farthest coin within a relative entropy of a given one.
-
-    The largest ``p`` with ``kl(q || p) <= c``, or the smallest. It turns bounds on the divergence
-    of a training error from a test error into bounds on the test error.
-
-    Parameters
-    ----------
-    q : float or array-like
-        The probability of the given coin.
-
-    kl : float or array-like
-        The divergence ``c``, in nats.
-
-    side : {"upper", "lower"}, default="upper"
-        Whether the largest or the smallest one is returned.
-
-    Returns
-    -------
-    p : float or ndarray
-        The probability, with all but the last of its digits.
-
-    See Also
-    --------
-    bernoulli_kl : The divergence.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import bernoulli_kl, bernoulli_kl_inverse
-    >>> p = bernoulli_kl_inverse(0.1, 0.05)
-    >>> round(p, 6), round(bernoulli_kl(0.1, p), 12)
-    (0.220079, 0.05)
-    """
-    q, kl = number("q", q, 0.0, 1.0), number("kl", kl, 0.0)
-    if side == "upper":
-        return kl_upper(q, kl)
-    if side != "lower":
-        raise ValueError(f"side must be 'upper' or 'lower'; got {side!r}.")
-    return plain(1 - np.asarray(kl_upper(1 - q, kl)))
-
-
 def kl_upper(q, c):
-    """Return the largest ``p`` with ``kl(q || p) <= c``."""
+    """Return the largest ``p`` with ``q ln(q / p) + (1 - q) ln((1 - q) / (1 - p)) <= c``.
+
+    That is to all digits but the last, also where the divergence of near coins has few.
+    """
     if isinstance(q, float) and isinstance(c, float):
         return _one_kl_upper(q, c)
     q, c = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(c, dtype=float))

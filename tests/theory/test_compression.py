@@ -11,7 +11,7 @@ from scipy.stats import binom
 from sklearn_sl.online import Perceptron
 from sklearn_sl.svm import SVC
 from sklearn_sl.theory import compression_bound
-from sklearn_sl.theory._compression import _far_upper, binomial_upper
+from sklearn_sl.theory._compression import _far_upper, tail_inverse
 
 N = 100_000
 
@@ -81,7 +81,7 @@ def test_both_ways_to_invert_the_tail_agree(rng):
     some = (errors > 0) & (errors < n)
     n, errors, log_delta = n[some], errors[some], -rng.uniform(20, 500, size=some.sum())
     far = _far_upper(errors, n, log_delta)
-    np.testing.assert_allclose(binomial_upper(errors, n, log_delta), far, rtol=1e-8)
+    np.testing.assert_allclose(tail_inverse(errors, n, log_delta), far, rtol=1e-8)
 
 
 @pytest.mark.parametrize("kept", ["set", "sequence"])

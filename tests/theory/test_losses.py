@@ -282,6 +282,12 @@ def test_surrogate_risk_bounds_the_risk_by_its_three_parts(rng):
         assert np.all(parts.estimation >= 0)
 
 
+def test_losses_beyond_all_numbers_are_infinite():
+    assert loss_value("exponential", 1, -1e4) == loss_value("squared_error", 0.0, 1e300) == np.inf
+    assert loss_value("log_loss", 1, -1e4) == 1e4
+    assert loss_value("hinge", -1, 1e300) == 1e300
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -17,6 +17,7 @@ from sklearn_sl.kernel_ridge import KernelRidge
 from sklearn_sl.svm import SVC
 from sklearn_sl.theory import (
     Stability,
+    gradient_descent_steps,
     markov_excess,
     replace_one_stability,
     rlm_excess_bound,
@@ -35,6 +36,11 @@ def draw_signs(rng, size=12):
     """Return two features and noisy signs."""
     X = rng.uniform(-1, 1, size=(size, 2))
     return X, np.where(X[:, 0] + 0.5 * rng.normal(size=size) > 0, 1, -1)
+
+
+def ragged(rng):
+    """Return data of a random size."""
+    return draw_signs(rng, int(rng.integers(5, 1000)))
 
 
 # ---------------------------------------------------------------- of any estimator
@@ -260,6 +266,14 @@ def test_bounds_are_monotone_in_each_argument_and_floats_for_floats(bound, args,
         np.testing.assert_allclose(values[0], bound(*args), **EXACT)
 
 
+def test_sizes_beyond_all_numbers_are_infinite():
+    for size in (rlm_sample_size, gradient_descent_steps):
+        assert size(1e-200, 1.0, 1.0) == size(1e-300, 1.0, 1.0, 1e-300) == np.inf
+        assert size(1e-200, [1.0], 1.0).tolist() == [np.inf]
+        assert size(0.1, 0.0, 1.0) == 1
+    assert rlm_stability_bound(1e200, 1.0, 1) == rlm_excess_bound(1.0, 1e200, 1, 0.1) == np.inf
+
+
 # ---------------------------------------------------------------- support vectors
 
 
@@ -312,6 +326,7 @@ def test_training_error_never_rises_with_the_degree(rng):
         (lambda: support_vector_bound(11, 10), "n_support must be <="),
         (lambda: replace_one_stability(None, None), "draw must be a function"),
         (lambda: replace_one_stability(None, draw_signs, "log"), "loss must be a function"),
+        (lambda: replace_one_stability(KernelRidge(), ragged), "draw must always return"),
         (lambda: replace_one_stability(None, draw_signs, n_repeats=1), "n_repeats must be"),
         (lambda: Stability([0.1], [0.1], [0.1]), "must be 1-D arrays"),
     ],
