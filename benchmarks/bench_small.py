@@ -3,13 +3,15 @@
 Run ``python benchmarks/bench_small.py --size quick|full``.  A run of a candidate is many fits, or
 many predictions of 20 rows, one after the other, as in a search: what counts is the time of a call
 whose code and data are warm.  Both candidates have their default parameters, but for those that
-make them do the same work.
+make them do the same work.  Then searches of the classes that tune themselves, beside
+``GridSearchCV`` on the same grid and folds.
 """
 
 import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from _harness import (
@@ -17,22 +19,34 @@ from _harness import (
     Candidate,
     Job,
     Split,
+    estimator,
     geometric_mean_ratio,
     main,
     require_close,
 )
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.discovery import all_estimators
 
 from sklearn_sl._discovery import all_estimators as our_estimators
+from sklearn_sl.kernel_ridge import KernelRidgeCV
+from sklearn_sl.svm import SVCCV, SVRCV
+from sklearn_sl.tree import DecisionTreeClassifierCV, DecisionTreeRegressorCV
 
-OURS, SKLEARN = "sklearn_sl", "scikit-learn"
+OURS, SKLEARN, SEARCH = "sklearn_sl", "scikit-learn", "GridSearchCV"
 N_FEATURES, N_PREDICTED, N_HELD_OUT = 10, 20, 2_000
 SIZES = {"quick": (50, 300), "full": (50, 300, 2_000)}
 # Fits of a run, at these sizes; predictions are 20 times as many.
 CALLS = {50: 16, 300: 8, 2_000: 1}
 LIMIT = 1.0
+# Samples that searches choose by, and what they may take over GridSearchCV.
+SEARCH_SIZES, SEARCH_LIMIT = {"quick": (200,), "full": (200, 500)}, 1 / 5
+# The share of the calls where a fit takes a tenth of a second, or a prediction a hundredth.
+SLOW = 1 / 8
 # What scores of classifiers (shares) and of regressors (R2) may differ by: half of it is chance.
 SCORES = 0.12
 
@@ -84,10 +98,14 @@ NUMBERS = {"numbers": numbers}
 
 @dataclass(frozen=True)
 class Contest:
-    """A class, the problems that it is tried on, and parameters that both candidates get."""
+    """A class, the problems that it is tried on, and parameters that both candidates get.
+
+    ``share`` is the part of the calls that suffices where a call takes long.
+    """
 
     problems: dict[str, Callable]
     params: dict = field(default_factory=dict)
+    share: float = 1.0
 
 
 CONTESTS = {
@@ -96,32 +114,33 @@ CONTESTS = {
     "KernelRidge": Contest(NUMBERS, {"kernel": "rbf"}),
     "DecisionTreeClassifier": Contest(BOTH),
     "DecisionTreeRegressor": Contest(NUMBERS),
-    "RandomForestClassifier": Contest(BOTH),
-    "RandomForestRegressor": Contest(NUMBERS),
-    "BaggingClassifier": Contest(BOTH),
-    "BaggingRegressor": Contest(NUMBERS),
-    "AdaBoostClassifier": Contest(BOTH),
-    "AdaBoostRegressor": Contest(NUMBERS),
+    "RandomForestClassifier": Contest(BOTH, share=SLOW),
+    "RandomForestRegressor": Contest(NUMBERS, share=SLOW),
+    "BaggingClassifier": Contest(BOTH, share=SLOW),
+    "BaggingRegressor": Contest(NUMBERS, share=SLOW),
+    "AdaBoostClassifier": Contest(BOTH, share=SLOW),
+    "AdaBoostRegressor": Contest(NUMBERS, share=SLOW),
     "Perceptron": Contest(BOTH),
     "PassiveAggressiveClassifier": Contest(BOTH),
     "PassiveAggressiveRegressor": Contest(NUMBERS),
-    "LabelPropagation": Contest(TRANSDUCTION, {"gamma": 1.0, "max_iter": 10_000}),
+    "LabelPropagation": Contest(TRANSDUCTION, {"gamma": 1.0}),
     "LabelSpreading": Contest(TRANSDUCTION, {"gamma": 1.0}),
 }
 
 
-def many(make):
+def many(make, share=1.0):
     """Return the candidate that fits and predicts often: a run is about as long at every size."""
 
     def fit(data):
-        for _ in range(CALLS[len(data.X)]):
+        calls = max(1, round(share * CALLS[len(data.X)]))
+        for _ in range(calls):
             model = make().fit(data.X, data.y)
-        return model, CALLS[len(data.X)]
+        return model, calls
 
     def predict(fitted, data):
         model, calls = fitted
         few = data.X_test[:N_PREDICTED]
-        for _ in range(20 * calls):
+        for _ in range(max(1, round(20 * share)) * calls):
             prediction = model.predict(few)
         return prediction
 
@@ -153,7 +172,116 @@ def bars(sizes):
     ]
 
 
+# Searches ----------------------------------------------------------------------
+
+ALPHAS, COSTS, GAMMAS = np.logspace(-3, 2, 6), np.logspace(-1, 2, 4), (0.01, 0.1, 1.0)
+
+
+def path_of(tree, data):
+    """Return scikit-learn's search over the alphas at which a tree is pruned."""
+    alphas = np.unique(np.maximum(tree.cost_complexity_pruning_path(data.X, data.y).ccp_alphas, 0))
+    return tree, {"ccp_alpha": alphas}
+
+
+def over(model, **grid):
+    """Return a search of scikit-learn's whose grid does not depend on the samples."""
+    return lambda data: (model, grid)
+
+
+@dataclass(frozen=True)
+class Search:
+    """A class that tunes itself, and which search of scikit-learn's does the same.
+
+    ``peer`` returns, for some samples, an estimator and a grid.
+    """
+
+    make_data: Callable
+    ours: Callable
+    params: dict
+    peer: Callable
+    scoring: str
+
+
+MACHINE = {"kernel": "rbf", "Cs": COSTS, "kernel_grid": {"gamma": list(GAMMAS)}}
+RIDGE = {"kernel": "rbf", "alphas": ALPHAS, "kernel_grid": {"gamma": list(GAMMAS)}}
+SQUARES = "neg_mean_squared_error"
+SEARCHES = [
+    Search(six_classes, SVCCV, MACHINE, over(SVC(), C=COSTS, gamma=GAMMAS), "accuracy"),
+    Search(numbers, SVRCV, MACHINE, over(SVR(), C=COSTS, gamma=GAMMAS), "r2"),
+    Search(
+        numbers,
+        KernelRidgeCV,
+        RIDGE,
+        over(KernelRidge(kernel="rbf"), alpha=ALPHAS, gamma=GAMMAS),
+        SQUARES,
+    ),
+    Search(
+        six_classes,
+        DecisionTreeClassifierCV,
+        {},
+        lambda data: path_of(DecisionTreeClassifier(random_state=0), data),
+        "accuracy",
+    ),
+    Search(
+        numbers,
+        DecisionTreeRegressorCV,
+        {},
+        lambda data: path_of(DecisionTreeRegressor(random_state=0), data),
+        SQUARES,
+    ),
+]
+
+
+def search_job(search, sizes):
+    """Return the job of a class that tunes itself."""
+    folds = (StratifiedKFold if search.make_data is six_classes else KFold)(5)
+
+    def fit(data):
+        model, grid = search.peer(data)
+        return GridSearchCV(model, grid, cv=folds, scoring=search.scoring).fit(data.X, data.y)
+
+    def equally_good(outcomes, data):
+        ours, theirs = (outcomes[name].quality["loss"] for name in (OURS, SEARCH))
+        require_close(SEARCH, OURS, ours - theirs, SCORES, "losses")
+
+    def loss(model, prediction, data):
+        wrong = prediction != data.y_test
+        if search.make_data is numbers:
+            wrong = (prediction - data.y_test) ** 2 / data.y_test.var()
+        return {"loss": float(np.mean(wrong))}
+
+    return Job(
+        f"search of {search.ours.__name__}",
+        search.make_data,
+        {
+            OURS: estimator(lambda: search.ours(cv=folds, **search.params)),
+            SEARCH: Candidate(fit, lambda model, data: model.predict(data.X_test)),
+        },
+        agree=equally_good,
+        sizes=sizes,
+        repeat=3,
+        quality=loss,
+        bars=[
+            Bar(
+                f"search, n = {n}",
+                lambda result, n=n: result.ratio(OURS, SEARCH, "fit", n),
+                SEARCH_LIMIT,
+            )
+            for n in sizes
+        ],
+    )
+
+
+# The command line --------------------------------------------------------------
+
+
 def make_jobs(size):
+    """Return a job for each class and problem, and the searches."""
+    searches = [search_job(search, SEARCH_SIZES[size]) for search in SEARCHES]
+    return call_jobs(size) + searches
+
+
+def call_jobs(size):
     """Return a job for each class and problem."""
     ours = {cls.__name__: cls for cls in our_estimators()}
     theirs = dict(all_estimators())
@@ -165,8 +293,8 @@ def make_jobs(size):
             f"{name}, {problem}",
             make_data,
             {
-                OURS: many(lambda cls=ours[name], params=contest.params: cls(**params)),
-                SKLEARN: many(lambda cls=theirs[name], params=contest.params: cls(**params)),
+                OURS: many(partial(ours[name], **contest.params), contest.share),
+                SKLEARN: many(partial(theirs[name], **contest.params), contest.share),
             },
             agree=same_score,
             sizes=SIZES[size],
@@ -181,7 +309,7 @@ def make_jobs(size):
 
 def summary(size):
     """Return the bars over all jobs: the geometric means of fits and of predictions."""
-    names = [job.name for job in make_jobs(size)]
+    names = [job.name for job in call_jobs(size)]
     return [
         Bar(
             f"all classes: {phase}, geometric mean",

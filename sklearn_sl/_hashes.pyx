@@ -2,6 +2,7 @@
 
 from libc.math cimport isnan
 from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 # An odd number whose multiples have bits that look random, 2^64 over the golden ratio.
@@ -31,20 +32,25 @@ def add_hashes(const double[:, ::1] X, Py_ssize_t first, uint64_t[::1] totals):
     totals : ndarray of shape (n_rows,)
         Changed in place.
     """
-    cdef Py_ssize_t row, column
-    cdef uint64_t bits, key, step = GOLDEN
+    cdef Py_ssize_t row, column, n_columns = X.shape[1]
+    cdef uint64_t bits, total, step = GOLDEN
+    cdef uint64_t* keys = <uint64_t*>malloc(max(n_columns, 1) * sizeof(uint64_t))
     cdef double value
+    if keys == NULL:
+        raise MemoryError("There is no memory for the hashes of the columns.")
     with nogil:
-        for column in range(X.shape[1]):
-            key = _scramble(<uint64_t>(first + column + 1) * step)
-            for row in range(X.shape[0]):
+        for column in range(n_columns):
+            keys[column] = _scramble(<uint64_t>(first + column + 1) * step)
+        for row in range(X.shape[0]):
+            total = 0
+            for column in range(n_columns):
                 value = X[row, column]
-                if value == 0:
-                    continue
                 memcpy(&bits, &value, sizeof(double))
-                if isnan(value):
-                    bits = NOT_A_NUMBER
-                totals[row] += _scramble(bits ^ key)
+                bits = NOT_A_NUMBER if isnan(value) else bits
+                # No branches: where the zeros are cannot be foreseen.
+                total += _scramble(bits ^ keys[column]) * (value != 0)
+            totals[row] += total
+    free(keys)
 
 
 def random_order(

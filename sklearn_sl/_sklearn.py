@@ -60,7 +60,6 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
-    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -70,6 +69,7 @@ __all__ = [
     "refuse_dataframes",
     "steps",
     "validate_parameters",
+    "validate_params",
     "watched",
     "with_callbacks",
 ]
@@ -103,38 +103,64 @@ def fit_context(
             X = args[0] if args else kwargs.get("X")
             try:
                 with blas_threads_for(X) if limit_blas else nullcontext():
-                    return run(self, *args, **kwargs)
+                    fitted = run(self, *args, **kwargs)
             except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
                 complain_of_memory(error)
                 raise
+            if fit.__name__ == "fit" and getattr(self, "verbose", False):
+                tell_certificates(self)
+            return fitted
 
         return transaction
 
     return decorate
 
 
-class ParametersMixin:
-    """Parameters that were found valid once are not looked through again.
+# The attributes by which a fit tells how good it is.
+CERTIFICATES = (
+    "duality_gap_",
+    "kkt_violation_",
+    "n_mistakes_",
+    "bound_",
+    "cumulative_loss_",
+    "squared_loss_bound_",
+    "oob_score_",
+    "best_score_",
+)
 
-    A search, or a meta-estimator, fits the same parameters many times over, and to look through
-    twenty of them takes longer than to grow a small tree.
+
+def tell_certificates(model):
+    """Print a line with the certificates of a fit, the largest of each, if it has any."""
+    found = [
+        f"{name}={np.max(vars(model)[name]):.4g}"
+        for name in CERTIFICATES
+        if vars(model).get(name) is not None
+    ]
+    if found:
+        print(f"[{type(model).__name__}] fitted: {', '.join(found)}")
+
+
+def validate_params(self):
+    """Validate the parameters, unless values equal to these were found valid before.
+
+    The ``_validate_params`` of every estimator. A search, or a meta-estimator, fits the same
+    parameters many times over, and to look through twenty of them takes longer than to grow a
+    small tree.
     """
-
-    def _validate_params(self):
-        known = _plain_parameters(self)
-        if known is not None and known in _VALID:
-            return
-        super()._validate_params()
-        if known is not None and len(_VALID) < MOST_VALID:
-            _VALID.add(known)
+    known = _plain_parameters(self)
+    if known is not None and known in _VALID:
+        return
+    base.BaseEstimator._validate_params(self)
+    if known is not None and len(_VALID) < MOST_VALID:
+        _VALID.add(known)
 
 
 # Classes with values of their parameters that are valid.
 _VALID: set[Any] = set()
 MOST_VALID = 10_000
-_PLAIN = {bool, float, int, str, type(None)}
+_PLAIN = {bool, float, int, str, type(None), np.float64, np.int64}
 
 
 def _plain_parameters(estimator):

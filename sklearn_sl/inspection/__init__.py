@@ -5,6 +5,7 @@ from sklearn_sl.inspection._out_of_bag import OutOfBagDisplay
 from sklearn_sl.inspection._prediction_interval import prediction_interval
 from sklearn_sl.inspection._pruning_path import PruningPathDisplay
 from sklearn_sl.inspection._regret import RegretDisplay
+from sklearn_sl.inspection._sample_size import SampleSizeDisplay
 from sklearn_sl.inspection._support_vectors import SupportVectorDisplay
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "OutOfBagDisplay",
     "PruningPathDisplay",
     "RegretDisplay",
+    "SampleSizeDisplay",
     "SupportVectorDisplay",
     "prediction_interval",
 ]

@@ -513,6 +513,38 @@ def gram_product(kernel: Any, X: Any, Y: Any, coef: Any, *, encoded: bool = Fals
     return product
 
 
+def group_products(kernel, X, Y, starts, coef):
+    """Return ``coef @ K(Y, X)`` by groups of the rows of ``Y``, without the matrix in memory.
+
+    Inputs are encoded. The groups have ``starts``, the number of rows at the end; the result has
+    the shape (n_groups, n_outputs, n_samples_X). Groups may be many and small: their kernel values
+    are evaluated together.
+    """
+    n, dtype = n_rows(X), result_type(X, Y)
+    products = np.empty((len(starts) - 1, len(coef), n), dtype=np.result_type(dtype, coef))
+    with np.errstate(all="ignore"):
+        fill = tiles(kernel, X, Y)
+
+    @np.errstate(all="ignore")
+    def multiply(rows):
+        last = 0
+        while last < len(products):
+            first = last
+            last = max(first + 1, np.searchsorted(starts, starts[first] + TILE_SIDE, "right") - 1)
+            start, stop = starts[first], starts[last]
+            tile = np.empty((rows.stop - rows.start, stop - start), dtype=dtype)
+            fill(rows, slice(start, stop), tile)
+            for group in range(first, last):
+                part = slice(starts[group], starts[group + 1])
+                values = tile[:, part.start - start : part.stop - start]
+                products[group, :, rows] = coef[:, part] @ values.T
+        finite_or_explain(products[:, :, rows], kernel)
+
+    with blas_threads_for(X):
+        share_out(kernel, multiply, row_blocks(n, 4 * TILE_SIDE))
+    return products
+
+
 def pair_values(kernel, X, Y, out):
     """Write ``K(X, Y)`` of encoded inputs, each number as if its pair were the only one.
 
@@ -527,6 +559,19 @@ def pair_values(kernel, X, Y, out):
             tiles(kernel, X, Y)(slice(0, n_rows(X)), slice(0, n_rows(Y)), out)
     finally:
         APART.reset(token)
+
+
+def pair_gram(kernel, X, step):
+    """Return such values of all pairs of samples, ``K[i, j]`` that of ``X[j]`` with ``X[i]``.
+
+    Samples that an estimator has validated, of which ``step`` at a time are evaluated.
+    """
+    K = np.empty((X.shape[0], X.shape[0]))
+    for columns in slices(X.shape[0], step):
+        chosen = encode_checked(kernel, X[columns])
+        pair_values(kernel, encode_checked(kernel, X), chosen, K[:, columns])
+    finite_or_explain(K, kernel)
+    return K.T
 
 
 def share_out(kernel, work, pieces):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -61,6 +61,19 @@ CLASSIFIER_PARAMETERS = {
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
+    n_support_: np.ndarray
+    classes_: np.ndarray
+    class_weight_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: np.ndarray
+    primal_objective_: np.ndarray
+    duality_gap_: np.ndarray
+    kkt_violation_: np.ndarray
+    margin_: np.ndarray
+    n_iter_: np.ndarray
+    fit_status_: int
+
     def _classes(self, X, y, sample_weight):
         """Return samples, classes, the weights of the problem, and those that were given."""
         self._refuse_sparse_kernel(X)
@@ -80,12 +93,11 @@ class ClassificationMixin(SupportVectorMixin):
 
     def _expand(self, X, kernel, C, samples, batch, solutions):
         """Set the attributes of the machines of all pairs, laid out as in scikit-learn."""
-        n_classes, starts, stop = len(self.classes_), batch.group_starts, 0
+        n_classes = len(self.classes_)
         dual = np.zeros((n_classes - 1, len(samples.target)))
-        for i, j in batch.pairs.tolist():
-            for own, row in ((i, j - 1), (j, i)):
-                start, stop = stop, stop + starts[own + 1] - starts[own]
-                dual[row, starts[own] : starts[own + 1]] = solutions.b[start:stop]
+        for own, begins in enumerate(batch.starts_of_groups()):
+            place = slice(*batch.group_starts[own : own + 2])
+            dual[:, place] = solutions.b[begins[:, None] + np.arange(place.stop - place.start)]
         sign = -1.0 if n_classes == 2 else 1.0  # that of two classes is positive for the second
         squared = self.loss == "squared_hinge"
         rows, codes, dual = samples.in_user_order(sign * dual, C, squared=squared)
@@ -106,15 +118,17 @@ class ClassificationMixin(SupportVectorMixin):
         if n_classes == 2:
             return self._kernel_times(X, slice(None), dual[0])[:, None] + self.intercept_
         starts = np.append(0, np.cumsum(self.n_support_, dtype=np.intp))
-        shares = self._few_values(X, starts, dual)
-        if shares is None and len(self.intercept_) <= FEW_PAIRS:
-            return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
-        if shares is None:
-            parts = [slice(*ends) for ends in pairwise(starts)]
-            products = [self._kernel_times(X, part, dual[:, part].T) for part in parts]
-            shares = np.stack(products, axis=1)
         first, second = pairs_of(n_classes)
-        return shares[:, first, second - 1] + shares[:, second, first] + self.intercept_
+        shares = self._few_values(X, starts, dual)
+        if shares is not None:
+            return shares[:, first, second - 1] + shares[:, second, first] + self.intercept_
+        if len(first) <= FEW_PAIRS:
+            return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
+        shares = self._group_products(X, starts, dual)
+        values = shares[first, second - 1]
+        values += shares[second, first]
+        values += self.intercept_[:, None]
+        return values.T
 
     def _pair_coef(self):
         """Return the coefficients of the support vectors in the machine of each pair."""
@@ -358,26 +372,6 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     >>> model.coef_.round(4), model.intercept_.round(4), model.margin_.round(4)
     (array([[0.4, 0.8]]), array([-0.2]), array([1.118]))
     """
-
-    classes_: np.ndarray
-    class_weight_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: np.ndarray
-    primal_objective_: np.ndarray
-    duality_gap_: np.ndarray
-    kkt_violation_: np.ndarray
-    margin_: np.ndarray
-    n_iter_: np.ndarray
-    converged_: bool
-    fit_status_: int
-    kernel_: Any | None
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,

@@ -17,6 +17,8 @@ from sklearn_sl.svm._solver import NO_OPTIMUM, PATIENCE, Search
 WORTH_A_THREAD = 10_000_000
 # Samples up to which a matrix is not worth a thought.
 SMALL = 512
+# Samples of a group, in the mean, below which slices of the groups cost more than places.
+FEW_OF_GROUP = 64
 NOBODY = np.empty(0, dtype=np.intp)
 
 
@@ -65,9 +67,13 @@ class Batch:
         """The sample of each variable."""
         if len(self) == 1 and self.stops[0] == len(self.members):
             return self.members
+        groups = self.pairs[self.pairs >= 0]
+        if len(self.members) < FEW_OF_GROUP * len(self.group_starts):
+            sizes = np.diff(self.group_starts)[groups]
+            begins = self.group_starts[groups] - np.append(0, np.cumsum(sizes[:-1]))
+            return self.members[np.repeat(begins, sizes) + np.arange(sizes.sum())]
         starts, stops = self.group_starts.tolist(), self.group_starts[1:].tolist()
-        groups = [k for pair in self.pairs.tolist() for k in pair if k >= 0]
-        return np.concatenate([self.members[starts[k] : stops[k]] for k in groups])
+        return np.concatenate([self.members[starts[k] : stops[k]] for k in groups.tolist()])
 
     @classmethod
     def of_classes(cls, target, cost, pairs, **loss):
@@ -77,6 +83,17 @@ class Batch:
         first = target[batch.rows] == batch.each(pairs[:, 0])
         batch.whole = margin_problem(np.where(first, 1.0, -1.0), cost[batch.rows], **loss)
         return batch
+
+    def starts_of_groups(self):
+        """Return where the variables of a group begin: in the problem with each other group.
+
+        For problems of all pairs of groups, in their order.
+        """
+        first, second = self.pairs.T
+        starts = np.empty((len(self.group_starts) - 1, len(self.group_starts) - 2), dtype=np.intp)
+        starts[first, second - 1] = self.starts
+        starts[second, first] = self.starts + np.diff(self.group_starts)[first]
+        return starts
 
     def __len__(self):
         return len(self.lengths)

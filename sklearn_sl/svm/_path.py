@@ -200,8 +200,7 @@ def svm_path(
         breakpoint; there are about as many of these as samples, or a few times as many.
 
     tol : float, default=1e-3
-        The violation of the optimality conditions at which "warm" stops. Up to 512 samples are
-        solved to rounding errors unless it is larger than the default.
+        The violation of the optimality conditions at which "warm" stops.
 
     max_iter : int, default=-1
         The maximum number of steps of "warm" for each ``C``. -1 is ten million, or a hundred per

@@ -6,7 +6,7 @@ highest rank, ``MISSING``.
 """
 
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -18,6 +18,10 @@ cdef enum:
     FEW = 40
     # So many cells tell whether the least value is frequent.
     SAMPLE = 16
+
+ctypedef fused Rank:
+    uint16_t
+    uint32_t
 
 # The side of a row is the highest bit of its new place.
 cdef uint32_t RIGHT = 0x80000000
@@ -56,6 +60,15 @@ def rank_cells(
                     rank += 1
                 previous = value
                 cells[c, i] = rank << 32 | <uint64_t> order[c, i]
+
+
+def rows_of_ranks(const uint64_t[:, ::1] cells, Rank[:, ::1] ranks):
+    """Write the ranks of the rows of columns, a line each, from their cells."""
+    cdef Py_ssize_t c, i
+    with nogil:
+        for c in range(cells.shape[0]):
+            for i in range(cells.shape[1]):
+                ranks[c, <uint32_t> cells[c, i]] = <Rank> (cells[c, i] >> 32)
 
 
 def select_cells(const uint64_t[::1] cells, const int32_t[::1] place, uint64_t[::1] selected):

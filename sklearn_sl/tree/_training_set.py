@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import check_sample_weight
 from sklearn_sl._threads import in_order
 from sklearn_sl._validation import distinct_labels, is_plain_target, validate_data
@@ -25,6 +26,10 @@ from sklearn_sl.tree._entries import StoredEntries, stored_once
 MOST_ROWS = 2**31 - 1
 # Fewer values are sorted by one thread.
 MANY = 500_000
+# Fewer values are not worth a look whether they are whole numbers.
+MANY_WHOLE = 2**14
+# Columns that a thread sorts one after the other: a line of the cache has eight numbers.
+AT_ONCE = 8
 # Squares of larger numbers overflow, or may when they are summed up.
 LARGEST_TARGET = 1e150
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
@@ -61,7 +66,8 @@ def read_rows(tree, X, y, sample_weight, read_targets):
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
-            f"{type(tree).__name__} requires y to be passed, but the target y is None."
+            f"This {type(tree).__name__} estimator requires y to be passed, but the target y is "
+            "None."
         )
     y = read_targets(y, X.shape[0])
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -94,6 +100,15 @@ def read_samples(reader, X, *, reset):
         learn_categorical_features(reader, X)
     if sp.issparse(X):
         return read_sparse_samples(reader, X, reset=reset)
+    try:
+        return read_dense_samples(reader, X, reset=reset)
+    except ValueError as error:
+        complain_of_text(reader, X, error)
+        raise
+
+
+def read_dense_samples(reader, X, *, reset):
+    """Return dense samples as a matrix of numbers, where categories are codes."""
     if reader.is_categorical_ is None:
         return validate_data(reader, X, reset=reset, **NUMBERS)
     validate_data(reader, X, reset=reset, skip_check_array=True)
@@ -108,6 +123,34 @@ def read_samples(reader, X, *, reset):
         reader._category_encoder = category_encoder().fit(categories)
     numbers[:, chosen] = reader._category_encoder.transform(categories)
     return numbers
+
+
+def complain_of_text(reader, X, error):
+    """Raise an error that names the columns of text among those to be numbers, if there are any."""
+    is_table = hasattr(X, "dtypes") or isinstance(X, np.ndarray)
+    if "could not convert" not in str(error) or not is_table or len(X.shape) != 2:
+        return
+    chosen = reader.is_categorical_
+    columns = X.iloc if hasattr(X, "iloc") else X
+    places = [
+        place
+        for place in range(X.shape[1])
+        if (chosen is None or not chosen[place])
+        and any(isinstance(value, str) for value in np.asarray(columns[:, place]).tolist())
+    ]
+    if not places:
+        return
+    names = [str(X.columns[place]) if hasattr(X, "columns") else place for place in places]
+    listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    advice = f"categorical_features={names[:5]!r}"
+    if hasattr(X, "columns"):
+        advice = f'X[{names[0]!r}] = X[{names[0]!r}].astype("category")'
+        if not isinstance(reader.categorical_features, str):
+            advice += ' and categorical_features="from_dtype"'
+    raise ValueError(
+        f"X has text in the columns {listed}, which are not categorical: {error}. To split them "
+        f"by categories use {advice}; or encode them as numbers."
+    ) from error
 
 
 def read_sparse_samples(reader, X, *, reset):
@@ -288,13 +331,13 @@ class TrainingSet:
 
         def sort(features, over=None):
             columns = np.ascontiguousarray(self.X[:, features].T)
-            _cells.rank_cells(np.argsort(columns), columns, self.cells[features])
+            _cells.rank_cells(orders_of(columns), columns, self.cells[features])
 
         if X.size < MANY:
             sort(slice(None))
         else:
-            parts = [slice(feature, feature + 1) for feature in range(X.shape[1])]
-            for _ in in_order(sort, parts, n_threads):
+            # Numbers of a row that are next to each other are read together.
+            for _ in in_order(sort, slices(X.shape[1], AT_ONCE), n_threads):
                 pass
         for feature in np.flatnonzero(self.n_categories):
             self._rank_by_code(feature, self.X[:, feature])
@@ -325,8 +368,7 @@ class TrainingSet:
         # Two bytes are enough for few values; the rank of a missing one needs four.
         highest = self.cells[:, -1].max() >> np.uint64(32)
         ranks = np.empty(self.cells.shape, np.uint16 if highest < 2**16 else np.uint32)
-        for column, cells in zip(ranks, self.cells, strict=True):
-            column[cells.astype(np.uint32)] = cells >> np.uint64(32)
+        _cells.rows_of_ranks(self.cells, ranks)
         return ranks
 
     def cells_of(self, rows):
@@ -367,6 +409,21 @@ class TrainingSet:
         known = [categories[feature] for feature in features]
         encoder = encoder_of([names for names in known if names is not None])
         return {"is_categorical_": is_categorical[features], "_category_encoder": encoder}
+
+
+def orders_of(columns):
+    """Return what sorts each of some columns, given as lines; many whole numbers by their bytes."""
+    if columns.size < MANY_WHOLE:
+        return np.argsort(columns)
+    low = columns.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = (columns.max(axis=1, keepdims=True) - low).max()
+    if not reach < 2**16:
+        return np.argsort(columns)
+    codes = (columns - low).astype(np.uint8 if reach < 2**8 else np.uint16)
+    if not (codes + low == columns).all():
+        return np.argsort(columns)
+    return np.argsort(codes, kind="stable")
 
 
 def any_missing(cells):

@@ -9,9 +9,11 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import ALGEBRA
 from sklearn.datasets import load_iris
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import cross_validate, train_test_split
 from sklearn.preprocessing import scale
 
@@ -231,6 +233,18 @@ def test_15008_many_classes_are_fitted_and_predicted(rng):
     assert model.dual_coef_.shape == (n_classes - 1, len(model.support_))
     assert model.decision_function(X[:4]).shape == (4, n_pairs)
     np.testing.assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_many_samples_have_the_values_that_each_has_alone(kernel, rng):
+    # Classes of one to five samples: 300 machines, more than one matrix of coefficients is for.
+    y = np.repeat(np.arange(25), np.arange(25) % 5 + 1)
+    X, X_test = rng.normal(size=(len(y), 3)), rng.normal(size=(150, 3))
+    if kernel == "precomputed":
+        X, X_test = (linear_kernel(Z, X) for Z in (X, X_test))
+    model = SVC(kernel=kernel, C=10, decision_function_shape="ovo").fit(X, y)
+    alone = np.concatenate([model.decision_function(x[None]) for x in X_test])
+    np.testing.assert_allclose(model.decision_function(X_test), alone, **ALGEBRA)
 
 
 def test_15008_classes_of_equal_samples_are_fitted():
