@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
+from sklearn_sl._certificates import certificates_of, in_one_line
 from sklearn_sl._memory import complain_of_memory
 from sklearn_sl._threads import blas_threads_for
 
@@ -110,36 +111,14 @@ def fit_context(
                 complain_of_memory(error)
                 raise
             if fit.__name__ == "fit" and getattr(self, "verbose", False):
-                tell_certificates(self)
+                found = certificates_of(self)
+                if found:
+                    print(f"[{type(self).__name__}] fitted: {in_one_line(found)}")
             return fitted
 
         return transaction
 
     return decorate
-
-
-# The attributes by which a fit tells how good it is.
-CERTIFICATES = (
-    "duality_gap_",
-    "kkt_violation_",
-    "n_mistakes_",
-    "bound_",
-    "cumulative_loss_",
-    "squared_loss_bound_",
-    "oob_score_",
-    "best_score_",
-)
-
-
-def tell_certificates(model):
-    """Print a line with the certificates of a fit, the largest of each, if it has any."""
-    found = [
-        f"{name}={np.max(vars(model)[name]):.4g}"
-        for name in CERTIFICATES
-        if vars(model).get(name) is not None
-    ]
-    if found:
-        print(f"[{type(model).__name__}] fitted: {', '.join(found)}")
 
 
 def validate_params(self):

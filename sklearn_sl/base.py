@@ -15,6 +15,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
+from sklearn_sl._certificates import as_html, certificates_of, read_certificates
 from sklearn_sl._discovery import classes_of_models
 from sklearn_sl._sklearn import CallbackSupportMixin, validate_params
 from sklearn_sl._state import check_state
@@ -56,6 +57,21 @@ class EstimatorMixin(CallbackSupportMixin):
                 if name != "predict_proba" or not isinstance(self, ClassifierMixin):
                     raise
                 raise AttributeError(f"{error}. {instead_of_probabilities(self)}") from error
+
+    def __sklearn_sl_certificates__(self):
+        """Return the certificates of the fit, a list, empty before it."""
+        return read_certificates(self)
+
+    @property
+    def _repr_html_(self):
+        show = super()._repr_html_
+        return lambda: show() + as_html(certificates_of(self))
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += as_html(certificates_of(self))
+        return bundle
 
     def __getstate__(self):
         return {**super().__getstate__(), "_sklearn_sl_version": __version__}

@@ -17,6 +17,7 @@ LAYERS = [
     {"__init__"},
     {"_hashes"},
     {
+        "_certificates",
         "_docstrings",
         "_memory",
         "_rows",

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn_sl import __version__
 from sklearn_sl._compare import page, plots
 from sklearn_sl._compare.candidates import BASELINE, OURS, THEIRS
-from sklearn_sl._compare.certificates import CERTIFICATES
+from sklearn_sl._compare.certificates import MEANINGS
 from sklearn_sl._compare.page import Cell, paragraph, tag
 from sklearn_sl._compare.plots import duration
 from sklearn_sl._compare.significance import LEVEL, against_best
@@ -191,8 +191,7 @@ def time_cell(result, time):
 def certificate_cell(result):
     """Return the certificates, the first in full size."""
     found = [f"{name} {value:.2g}" for name, value in result.certificates.items()]
-    meanings = {certificate.name: certificate.meaning for certificate in CERTIFICATES}
-    said = "\n".join(f"{name}: {meanings[name]}" for name in result.certificates)
+    said = "\n".join(f"{name}: {MEANINGS[name]}" for name in result.certificates)
     return Cell("; ".join(found[:1]), small="; ".join(found[1:]), title=said)
 
 
@@ -499,9 +498,9 @@ def meanings(results, more=""):
     """Return the meaning of the certificates that there are, and more entries of the list."""
     present = {name for result in results for name in result.certificates}
     items = "".join(
-        tag("dt", certificate.name) + tag("dd", certificate.meaning)
-        for certificate in CERTIFICATES
-        if certificate.name in present
+        tag("dt", name) + tag("dd", meaning)
+        for name, meaning in MEANINGS.items()
+        if name in present
     )
     return f"<dl>{items}{more}</dl>"
 

@@ -284,7 +284,7 @@ def certify(
             check_consistent_length(X, y)
     page = Page(delta)
     model, inner, X_inner = unwrapped(estimator, X_train)
-    carried(page, inner, X_inner, y_train)
+    carried(page, inner)
     if X_val is not None:
         validation(page, model, X_val, np.asarray(y_val), counts(estimator, n_compared))
     if X_train is not None:
@@ -335,11 +335,11 @@ def counts(estimator, n_compared):
     return {1: new} | (more if candidates > 1 else {})
 
 
-def carried(page, model, X, y):
+def carried(page, model):
     """Add the certificates that the model has itself."""
-    for certificate, value in certificates_of(model, X, y):
+    for certificate in certificates_of(model):
         kind = "estimate" if certificate.estimate else "fit"
-        page.add(certificate.name, kind, value, certificate.meaning)
+        page.add(certificate.name, kind, certificate.value, certificate.meaning)
 
 
 # ---------------------------------------------------------------- validation sets
