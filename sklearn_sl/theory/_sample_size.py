@@ -480,7 +480,7 @@ def sample_size(
     """
     log_size = None
     if n_hypotheses is not None or log_n_hypotheses is not None:
-        log_size = float(quick_log_size(n_hypotheses, log_n_hypotheses))
+        log_size = _scalar(quick_log_size(n_hypotheses, log_n_hypotheses), "n_hypotheses")
     curve = None
     if not (estimator is None and X is None and y is None):
         if estimator is None or X is None or y is None:

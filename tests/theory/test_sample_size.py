@@ -155,6 +155,7 @@ def test_arguments_are_checked():
         ("error", 2),
         ("n_compared", 0.5),
         ("epsilon", [0.1, 0.2]),
+        ("n_hypotheses", [10, 20]),
     ]:
         with pytest.raises(ValueError, match=f"{name} must be"):
             sample_size(**{"epsilon": 0.1, name: value})
