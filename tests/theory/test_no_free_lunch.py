@@ -90,6 +90,9 @@ def test_reverse_markov_holds_for_random_laws_and_is_attained(rng):
     np.testing.assert_allclose(reverse_markov(p + (1 - p) * a, a), p, atol=1e-12)
     assert reverse_markov(1 / 4, 1 / 8) == pytest.approx(1 / 7, rel=1e-15)
     assert reverse_markov(0.1, 0.5) == 0
+    means, thresholds = np.linspace(0, 1, 50)[:, None], np.linspace(0, 0.99, 50)
+    found = reverse_markov(means, thresholds)
+    assert np.all(np.diff(found, axis=0) >= 0) and np.all(np.diff(found, axis=1) <= 0)
 
 
 def test_domain_of_the_second_form_makes_a_coin_fail_often_enough(rng):
