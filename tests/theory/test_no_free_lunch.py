@@ -106,6 +106,22 @@ def test_domain_of_the_second_form_makes_a_coin_fail_often_enough(rng):
         no_free_lunch_domain(10, 0.5, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: no_free_lunch_domain([1, 2], 0.1, 0.5), r"n_samples must be .*; got \[1, 2\]"),
+        (lambda: no_free_lunch_domain(1, [0.1], 0.5), r"epsilon must be a number in \(0, 1\]"),
+        (lambda: no_free_lunch(None, 0), "n_samples must be an integer >= 1; got 0"),
+        (lambda: no_free_lunch(None, 5, 0), "domain_size must be an integer >= 1; got 0"),
+        (lambda: no_free_lunch(None, 5, n_repeats=1), "n_repeats must be an integer >= 2; got 1"),
+        (lambda: reverse_markov(0.5, 1.0), "threshold must be < 1; got 1"),
+    ],
+)
+def test_messages(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_seeds_and_sizes():
     first = no_free_lunch(GaussianNB(), 8, 30, n_repeats=5, random_state=3)
     again = no_free_lunch(GaussianNB(), 8, 30, n_repeats=5, random_state=3)
