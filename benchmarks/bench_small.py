@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from inspect import signature
 
 import numpy as np
 from _harness import (
@@ -42,11 +42,13 @@ N_FEATURES, N_PREDICTED, N_HELD_OUT = 10, 20, 2_000
 SIZES = {"quick": (50, 300), "full": (50, 300, 2_000)}
 # Fits of a run, at these sizes; predictions are 20 times as many.
 CALLS = {50: 16, 300: 8, 2_000: 1}
+# Where a fit takes a tenth of a second, or a prediction a hundredth; and where fits take more or
+# fewer passes by chance.
+SLOW = {50: 2, 300: 1, 2_000: 1}
+CHANCE = {50: 16, 300: 16, 2_000: 16}
 LIMIT = 1.0
 # Samples that searches choose by, and what they may take over GridSearchCV.
 SEARCH_SIZES, SEARCH_LIMIT = {"quick": (200,), "full": (200, 500)}, 1 / 5
-# The share of the calls where a fit takes a tenth of a second, or a prediction a hundredth.
-SLOW = 1 / 8
 # What scores of classifiers (shares) and of regressors (R2) may differ by: half of it is chance.
 SCORES = 0.12
 
@@ -100,12 +102,12 @@ NUMBERS = {"numbers": numbers}
 class Contest:
     """A class, the problems that it is tried on, and parameters that both candidates get.
 
-    ``share`` is the part of the calls that suffices where a call takes long.
+    ``calls`` are the fits of a run at each size.
     """
 
     problems: dict[str, Callable]
     params: dict = field(default_factory=dict)
-    share: float = 1.0
+    calls: dict[int, int] = field(default_factory=lambda: CALLS)
 
 
 CONTESTS = {
@@ -114,42 +116,50 @@ CONTESTS = {
     "KernelRidge": Contest(NUMBERS, {"kernel": "rbf"}),
     "DecisionTreeClassifier": Contest(BOTH),
     "DecisionTreeRegressor": Contest(NUMBERS),
-    "RandomForestClassifier": Contest(BOTH, share=SLOW),
-    "RandomForestRegressor": Contest(NUMBERS, share=SLOW),
-    "BaggingClassifier": Contest(BOTH, share=SLOW),
-    "BaggingRegressor": Contest(NUMBERS, share=SLOW),
-    "AdaBoostClassifier": Contest(BOTH, share=SLOW),
-    "AdaBoostRegressor": Contest(NUMBERS, share=SLOW),
-    "Perceptron": Contest(BOTH),
-    "PassiveAggressiveClassifier": Contest(BOTH),
-    "PassiveAggressiveRegressor": Contest(NUMBERS),
+    "RandomForestClassifier": Contest(BOTH, calls=SLOW),
+    "RandomForestRegressor": Contest(NUMBERS, calls=SLOW),
+    "BaggingClassifier": Contest(BOTH, calls=SLOW),
+    "BaggingRegressor": Contest(NUMBERS, calls=SLOW),
+    "AdaBoostClassifier": Contest(BOTH, calls=SLOW),
+    "AdaBoostRegressor": Contest(NUMBERS, calls=SLOW),
+    "Perceptron": Contest(BOTH, calls=CHANCE),
+    "PassiveAggressiveClassifier": Contest(BOTH, calls=CHANCE),
+    "PassiveAggressiveRegressor": Contest(NUMBERS, calls=CHANCE),
     "LabelPropagation": Contest(TRANSDUCTION, {"gamma": 1.0}),
     "LabelSpreading": Contest(TRANSDUCTION, {"gamma": 1.0}),
 }
 
 
-def many(make, share=1.0):
+def numbered(cls, params):
+    """Return the function that makes an estimator; each number is another random state.
+
+    How many passes a shuffled fit takes is chance, of which a single state says little.
+    """
+    if "random_state" in signature(cls).parameters:
+        return lambda number: cls(**params, random_state=number)
+    return lambda number: cls(**params)
+
+
+def many(make, calls):
     """Return the candidate that fits and predicts often: a run is about as long at every size."""
 
     def fit(data):
-        calls = max(1, round(share * CALLS[len(data.X)]))
-        for _ in range(calls):
-            model = make().fit(data.X, data.y)
-        return model, calls
+        for number in reversed(range(calls[len(data.X)])):
+            model = make(number).fit(data.X, data.y)
+        return model
 
-    def predict(fitted, data):
-        model, calls = fitted
+    def predict(model, data):
         few = data.X_test[:N_PREDICTED]
-        for _ in range(max(1, round(20 * share)) * calls):
+        for _ in range(20 * calls[len(data.y)]):
             prediction = model.predict(few)
         return prediction
 
     return Candidate(fit, predict)
 
 
-def scored(fitted, prediction, data):
+def scored(model, prediction, data):
     """Quality: the score on the rows held out."""
-    return {"score": float(fitted[0].score(data.X_test, data.y_test))}
+    return {"score": float(model.score(data.X_test, data.y_test))}
 
 
 def same_score(outcomes, data):
@@ -293,8 +303,8 @@ def call_jobs(size):
             f"{name}, {problem}",
             make_data,
             {
-                OURS: many(partial(ours[name], **contest.params), contest.share),
-                SKLEARN: many(partial(theirs[name], **contest.params), contest.share),
+                OURS: many(numbered(ours[name], contest.params), contest.calls),
+                SKLEARN: many(numbered(theirs[name], contest.params), contest.calls),
             },
             agree=same_score,
             sizes=SIZES[size],

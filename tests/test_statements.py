@@ -15,7 +15,6 @@ STATEMENTS = DATA["statement"]
 # What statements may wait for, and the module that they no longer wait for once it is there.
 PARTS = {
     "Gaussian processes": "sklearn_sl.gaussian_process",
-    "learning theory": None,
     "nearest neighbours": "sklearn_sl.neighbors",
     "neural networks": "sklearn_sl.neural_network",
     "online learning on graphs with other exponents": None,

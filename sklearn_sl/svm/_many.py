@@ -57,6 +57,10 @@ class Batch:
         pairs = np.stack([np.arange(len(problems)), np.full(len(problems), -1)], axis=1)
         return cls(np.concatenate(places), starts, pairs, replace(problems[0], **joined))
 
+    def with_cost(self, factor):
+        """Return the batch with a multiple of the costs."""
+        return Batch(self.members, self.group_starts, self.pairs, self.whole.with_cost(factor))
+
     @cached_property
     def ridge(self):
         """What a squared loss adds to the diagonal, for each variable."""

@@ -257,9 +257,10 @@ def left_out_values(machines, gram, fold, Cs, options, over):
     values = np.empty((len(Cs), len(fold.tested), len(machines)))
     unsolved = 0
     if len(machines) > 1 and not fold.alone and hasattr(gram, "K") and options["max_iter"] < 0:
+        batch = batch_of(machines)
         for k, C in enumerate(Cs):
             if not over():
-                values[k], failed = values_of_many(machines, gram, fold, C, options)
+                values[k], failed = values_of_many(batch.with_cost(C), gram, fold, options)
                 unsolved += failed
         return values, unsolved
     for column, problem_at in enumerate(machines):
@@ -274,12 +275,16 @@ def left_out_values(machines, gram, fold, Cs, options, over):
     return values, unsolved
 
 
-def values_of_many(machines, gram, fold, C, options):
-    """Return the same for one ``C``: many small machines gain more from a pass over them all."""
-    problems = [problem_at(C) for problem_at in machines]
+def batch_of(machines):
+    """Return the problems of many machines for ``C = 1``, all in one."""
+    problems = [problem_at(1.0) for problem_at in machines]
     places = [np.flatnonzero(problem.lower < problem.upper) for problem in problems]
     parts = [problem.of(rows) for problem, rows in zip(problems, places, strict=True)]
-    batch = Batch.of(parts, places)
+    return Batch.of(parts, places)
+
+
+def values_of_many(batch, gram, fold, options):
+    """Return the same for one ``C``: many small machines gain more from a pass over them all."""
     solutions = solve_many(batch, gram, n_jobs=1, **options)
     b = np.zeros((gram.n, len(batch)))
     b[batch.rows, batch.each(np.arange(len(batch)))] = solutions.b

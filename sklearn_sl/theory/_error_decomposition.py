@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth value to compare by
 class ErrorDecomposition:
     """The error after many training sets, as approximation and estimation.
 

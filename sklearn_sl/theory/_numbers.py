@@ -1,6 +1,7 @@
 """Checks and functions of single numbers without the cost of arrays, which they also take."""
 
 import math
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -16,6 +17,13 @@ def whole(name, value, low):
     if type(value) is int and low <= value <= LARGEST_WHOLE:
         return float(value)
     return _domain.whole(name, value, low)
+
+
+def size(name, value, low):
+    """Return a single integer, or raise a ValueError unless it is one and at least ``low``."""
+    if isinstance(value, Integral) and value >= low:
+        return int(value)
+    raise ValueError(f"{name} must be an integer >= {low}; got {short(value)}.")
 
 
 def positive(name, value):
@@ -38,6 +46,13 @@ def probability(name, value):
     if not (number <= 1 if type(number) is float else np.all(number <= 1)):
         raise ValueError(f"{name} must be in (0, 1]; got {short(value)}.")
     return number
+
+
+def single_probability(name, value):
+    """Return a float, or raise a ValueError unless it is one and in (0, 1]."""
+    if isinstance(value, Real) and 0 < value <= 1:
+        return float(value)
+    raise ValueError(f"{name} must be a number in (0, 1]; got {short(value)}.")
 
 
 def log(number):

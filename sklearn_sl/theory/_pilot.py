@@ -17,7 +17,7 @@ N_RESAMPLES = 200
 EXPONENTS = np.linspace(0.05, 2.0, 40)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth value to compare by
 class LearningCurve:
     """The errors of a classifier after training sets of several sizes, and a power law.
 

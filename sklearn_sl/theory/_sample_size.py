@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +81,11 @@ class PlannedSize:
     function: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SamplePlan:
     """All applicable answers to "how much data do I need", from the loosest to the tightest.
 
-    Printed, it is a table; in a notebook as well.
+    Shown or printed, it is a table; in a notebook as well.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SamplePlan:
     epsilon: float
     delta: float
     rows: tuple[PlannedSize, ...]
-    curve: LearningCurve | None = field(default=None, repr=False)
+    curve: LearningCurve | None = None
 
     def n_samples(self, purpose: str = TRAIN) -> float:
         """Return the smallest number of samples for a purpose.
@@ -186,19 +186,17 @@ class SamplePlan:
     def _title(self):
         return f"Samples for accuracy {self.epsilon:g} at confidence {1 - self.delta:g}"
 
-    def __str__(self):
+    def __repr__(self):
         cells = [(number(row.n_samples), row.statement, row.guarantee) for row in self.rows]
-        widths = [max(map(len, column)) for column in zip(*cells)]
+        wide, name, gives = (max(map(len, column)) for column in zip(*cells))
         lines = [self._title]
         for purpose, rows in self.by_purpose().items():
             lines += ["", TITLES[purpose]]
-            for row in rows:
-                size, statement, guarantee = (
-                    f"{number(row.n_samples):>{widths[0]}}",
-                    f"{row.statement:{widths[1]}}",
-                    f"{row.guarantee:{widths[2]}}",
-                )
-                lines.append(f"  {size}  {statement}  {guarantee}  if {row.assumption}")
+            lines += [
+                f"  {number(row.n_samples):>{wide}}  {row.statement:{name}}  "
+                f"{row.guarantee:{gives}}  if {row.assumption}"
+                for row in rows
+            ]
         return "\n".join(lines)
 
     def _repr_html_(self):
@@ -482,7 +480,7 @@ def sample_size(
     """
     log_size = None
     if n_hypotheses is not None or log_n_hypotheses is not None:
-        log_size = float(quick_log_size(n_hypotheses, log_n_hypotheses))
+        log_size = _scalar(quick_log_size(n_hypotheses, log_n_hypotheses), "n_hypotheses")
     curve = None
     if not (estimator is None and X is None and y is None):
         if estimator is None or X is None or y is None:

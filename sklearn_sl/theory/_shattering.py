@@ -149,7 +149,7 @@ def can_shatter(
 
 def _as_points(points, family):
     """Return points as a matrix, or raise an error unless the class is one of such points."""
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         names = ", ".join(repr(name) for name in FAMILIES)
         raise ValueError(f"family must be one of {names}; got {family!r}.")
     points = real("points", points)

@@ -280,7 +280,8 @@ def rlm_movement_bound(
 
     The minimiser of ``1/m sum_i L(w, z_i) + lambda ||w||^2``, for a convex loss that is
     ``rho``-Lipschitz in ``w``, moves by no more than ``2 rho / (lambda m)`` if any one of the
-    samples is replaced by any other.
+    samples is replaced by any other. This is the constant of the literature; the strong convexity
+    of both objectives together gives half of it, which is reached by the absolute loss.
 
     Parameters
     ----------

@@ -20,6 +20,8 @@ from sklearn_sl.theory._numbers import (
     positive,
     probability,
     real,
+    single_probability,
+    size,
     sqrt,
     whole,
 )
@@ -571,8 +573,8 @@ def structural_risk_penalty(
             f"vc_dimension must be < n_samples={short(n_samples)}; got {short(vc_dimension)}."
         )
     confidence = -log(probability("delta", delta))
-    size = d * log(m / at_least(1.0, d))
-    return plain(positive("constant", constant) * sqrt((size + confidence) / m))
+    patterns = d * log(m / at_least(1.0, d))
+    return plain(positive("constant", constant) * sqrt((patterns + confidence) / m))
 
 
 # ---------------------------------------------------------------- known dimensions
@@ -672,7 +674,7 @@ def vc_dimension_of(
     >>> round(vc_dimension_of("threshold network", n_edges=10, n_nodes=4), 1)
     96.4
     """
-    if family not in DIMENSIONS:
+    if not isinstance(family, str) or family not in DIMENSIONS:
         names = ", ".join(repr(name) for name in DIMENSIONS)
         raise ValueError(f"family must be one of {names}; got {family!r}.")
     given = {
@@ -869,12 +871,12 @@ def two_sample_trick(
             f"probabilities must have one entry for each of {signs.shape[1]} points; got shape "
             f"{p.shape}."
         )
-    if not 0 <= whole("target", target, low=0) < len(signs):
+    if size("target", target, low=0) >= len(signs):
         raise ValueError(f"target must be a row of signs, which has {len(signs)}; got {target!r}.")
-    m, epsilon = int(whole("n_samples", n_samples, low=1)), float(probability("epsilon", epsilon))
+    m, epsilon = size("n_samples", n_samples, low=1), single_probability("epsilon", epsilon)
     if m * epsilon < 8:
         raise ValueError(f"n_samples must be >= 8 / epsilon = {8 / epsilon:g}; got {m}.")
-    n_repeats = int(whole("n_repeats", n_repeats, low=1))
+    n_repeats = size("n_repeats", n_repeats, low=1)
     wrong = signs != signs[int(target)]
     bad = wrong[wrong @ p > epsilon].astype(np.float64).T
     rng = check_random_state(random_state)

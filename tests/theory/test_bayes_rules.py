@@ -132,6 +132,15 @@ def test_inner_balls_are_a_small_share(rng):
     assert ball_volume_ratio(3, 1.0) == 1 and type(ball_volume_ratio(3)) is float
 
 
+def test_brackets_are_monotone():
+    errors, classes = np.linspace(0, 0.5, 100)[:, None], np.arange(2, 30)
+    lower, upper = cover_hart_bracket(errors, classes)
+    assert np.all(np.diff(lower, axis=0) > 0) and np.all(np.diff(upper, axis=0) > 0)
+    assert np.all(np.diff(lower, axis=1) <= 1e-15)
+    assert np.all(np.diff(cover_hart_bound(errors, classes), axis=1) >= -1e-15)
+    assert np.all(np.diff(ball_volume_ratio(np.arange(1, 60), 0.7)) < 0)
+
+
 def test_edges_of_cover_and_hart():
     assert cover_hart_bound(0.0) == 0 and cover_hart_bound(0.5) == 0.5
     assert cover_hart_bracket(0.0) == (0, 0) and cover_hart_bracket(0.5) == (0.5, 0.5)

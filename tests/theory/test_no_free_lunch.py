@@ -90,6 +90,9 @@ def test_reverse_markov_holds_for_random_laws_and_is_attained(rng):
     np.testing.assert_allclose(reverse_markov(p + (1 - p) * a, a), p, atol=1e-12)
     assert reverse_markov(1 / 4, 1 / 8) == pytest.approx(1 / 7, rel=1e-15)
     assert reverse_markov(0.1, 0.5) == 0
+    means, thresholds = np.linspace(0, 1, 50)[:, None], np.linspace(0, 0.99, 50)
+    found = reverse_markov(means, thresholds)
+    assert np.all(np.diff(found, axis=0) >= 0) and np.all(np.diff(found, axis=1) <= 0)
 
 
 def test_domain_of_the_second_form_makes_a_coin_fail_often_enough(rng):
@@ -101,6 +104,22 @@ def test_domain_of_the_second_form_makes_a_coin_fail_often_enough(rng):
         assert np.mean(wrong >= epsilon) >= delta - 0.015
     with pytest.raises(ValueError, match="epsilon must be < 1/2 and delta < 1"):
         no_free_lunch_domain(10, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: no_free_lunch_domain([1, 2], 0.1, 0.5), r"n_samples must be .*; got \[1, 2\]"),
+        (lambda: no_free_lunch_domain(1, [0.1], 0.5), r"epsilon must be a number in \(0, 1\]"),
+        (lambda: no_free_lunch(None, 0), "n_samples must be an integer >= 1; got 0"),
+        (lambda: no_free_lunch(None, 5, 0), "domain_size must be an integer >= 1; got 0"),
+        (lambda: no_free_lunch(None, 5, n_repeats=1), "n_repeats must be an integer >= 2; got 1"),
+        (lambda: reverse_markov(0.5, 1.0), "threshold must be < 1; got 1"),
+    ],
+)
+def test_messages(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_seeds_and_sizes():

@@ -124,8 +124,22 @@ def test_vote_errs_at_most_twice_as_often_as_its_members_and_the_c_bound_holds(r
     able = gibbs < 0.499
     bound = c_bound(gibbs[able], disagreement[able])
     assert np.all(vote[able] <= bound + 1e-9)
+    margin = 1 - 2 * share
+    mean, square = np.sum(law * margin, axis=1), np.sum(law * margin**2, axis=1)
+    np.testing.assert_allclose(bound, 1 - (mean**2 / square)[able], atol=1e-9)
     # It is a better bound than twice the error where it is below one half, and sharp at times.
     assert np.min((bound - vote[able])[vote[able] > 0]) < 1e-3
+
+
+def test_bound_solves_its_inequality(rng):
+    """``m kl(e_S || e) = KL + ln(2 sqrt(m) / delta)``, wherever that is possible."""
+    error, m = rng.uniform(0, 0.9, size=N), rng.integers(1, 10**6, size=N)
+    kl, delta = rng.exponential(size=N) * 5, rng.uniform(1e-6, 1, size=N)
+    bound = pac_bayes_bound(error, m, kl, delta)
+    inner = bound < 1 - 1e-9
+    wanted = kl + np.log(2 / delta) + 0.5 * np.log(m)
+    np.testing.assert_allclose((m * divergence(error, bound))[inner], wanted[inner], rtol=1e-6)
+    assert inner.mean() > 0.9
 
 
 def test_more_samples_and_less_divergence_make_the_bound_smaller(rng):

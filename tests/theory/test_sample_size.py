@@ -129,6 +129,7 @@ def test_statements_that_are_added_are_in_the_plan(monkeypatch):
 def test_plan_as_text_html_dictionary_and_frame():
     plan = sample_size(0.1, n_hypotheses=1000, error=0.05)
     text, page = str(plan), plan._repr_html_()
+    assert repr(plan) == text
     for row in plan.rows:
         assert f"{row.n_samples:,.0f}  {row.statement}" in text
         assert f"<td>{row.n_samples:,.0f}</td><td>{row.statement}</td>" in page
@@ -154,6 +155,7 @@ def test_arguments_are_checked():
         ("error", 2),
         ("n_compared", 0.5),
         ("epsilon", [0.1, 0.2]),
+        ("n_hypotheses", [10, 20]),
     ]:
         with pytest.raises(ValueError, match=f"{name} must be"):
             sample_size(**{"epsilon": 0.1, name: value})
@@ -229,6 +231,8 @@ def test_pilot_extends_a_learning_curve(rng):
     )
     again = sample_size(0.02, 0.1, estimator=LogisticRegression(), X=pd.DataFrame(X), y=y, cv=5)
     assert sizes_of(again) == sizes_of(plan)
+    assert plan == plan
+    assert plan != again  # another curve
 
 
 def test_parts_of_a_training_set_have_its_shares_of_classes(rng):

@@ -220,6 +220,7 @@ def test_number_of_labellings_by_lines_is_that_of_cover(rng):
     ("points", "family", "message"),
     [
         ([[0.0]], "circles", "family must be one of 'thresholds', .* got 'circles'"),
+        ([[0.0]], ["disks"], r"family must be one of .* got \['disks'\]"),
         (np.zeros((21, 1)), "intervals", "at most 20, because 21 points have 2.21 labellings"),
         (np.zeros((2, 2)), "thresholds", "points must be on the line .* got 2 features"),
         (np.zeros((0, 2)), "disks", r"points must be a matrix .* got shape \(0, 2\)"),

@@ -7,6 +7,7 @@ import pytest
 from conftest import ALGEBRA, EXACT
 from joblib import parallel_config
 from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -109,6 +110,40 @@ def test_simulation_does_not_depend_on_workers_or_the_number_of_repeats():
         np.testing.assert_array_equal(getattr(few, name), getattr(more, name)[:5])
 
 
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Predicts 0, and keeps what it was fitted to."""
+
+    seen = []
+
+    def fit(self, X, y):
+        self.seen.append((X, y))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_one_random_sample_is_replaced_by_a_new_one_with_its_target():
+    drawn = []
+
+    def draw(rng):
+        drawn.append((rng.normal(size=(4, 1)), rng.normal(size=4)))
+        return drawn[-1]
+
+    Recorder.seen.clear()
+    replace_one_stability(Recorder(), draw, n_repeats=40, random_state=0)
+    places = []
+    for r in range(40):
+        (X, y), (X_new, y_new) = drawn[2 * r : 2 * r + 2]
+        (X_first, y_first), (X_other, y_other) = Recorder.seen[2 * r : 2 * r + 2]
+        assert np.array_equal(X_first, X) and np.array_equal(y_first, y)
+        (i,) = np.flatnonzero(X_other[:, 0] != X[:, 0])
+        assert X_other[i] == X_new[i] and y_other[i] == y_new[i]
+        assert np.count_nonzero(y_other != y) == 1
+        places.append(i)
+    assert set(places) == {0, 1, 2, 3}
+
+
 def test_errors_of_the_means_are_those_of_independent_repeats(rng):
     values = rng.normal(size=(3, 40))
     result = Stability(*values)
@@ -167,8 +202,9 @@ def test_movement_bound_holds_for_absolute_losses_in_one_dimension(rng):
     v, w = fit(y), fit(other)
     bound = rlm_movement_bound(1.0, penalty, m)
     assert np.all(np.abs(v - w) <= bound * (1 + 1e-9))
-    # A bug of a factor two would show: no loss of generality makes it tight up to that factor.
-    assert np.max(np.abs(v - w) / bound) > 0.45
+    # The inequalities of both samples together give half of it, which is reached.
+    assert 0.499 < np.max(np.abs(v - w) / bound) <= 0.5 * (1 + 1e-9)
+    assert rlm_stability_bound(3.0, 0.1, 7) == pytest.approx(3 * rlm_movement_bound(3.0, 0.1, 7))
 
 
 def test_best_penalty_minimises_the_bound(rng):

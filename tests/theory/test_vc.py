@@ -348,6 +348,8 @@ def test_arrays_broadcast_and_agree_with_single_numbers(rng):
         (lambda: vc_confidence(9, 3, 0.1, constant=0), "constant must be > 0; got 0"),
         (lambda: structural_risk_penalty(5, 5, 0.1), "vc_dimension must be < n_samples=5; got 5"),
         (lambda: vc_dimension_of("trees"), "family must be one of 'thresholds', .*; got 'trees'"),
+        (lambda: vc_dimension_of(["disks"]), r"family must be one of .*; got \['disks'\]"),
+        (lambda: two_sample_trick([[1]], -1, [1.0], 99, 0.1), "target must be an integer >= 0"),
         (lambda: vc_dimension_of("disks"), 'family="disks" takes n_features; got no parameters'),
         (lambda: vc_dimension_of("intervals", n_features=1), "takes no parameters; got n_features"),
         (

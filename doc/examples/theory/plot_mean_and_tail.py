@@ -8,9 +8,9 @@ hold with probability :math:`1 - \delta` are about the tail.
 
 The classifier is the simplest one that there is. Its weights are the difference of the means of the
 two classes, :math:`w = m_+ - m_-`, and its threshold is half way between them: a sample belongs to
-the class whose mean is nearer. It is fitted to 2000 random training sets of each size, on the
-breast cancer data, and tested on the samples that were left out. A training set without one of the
-classes is drawn again.
+the class whose mean is nearer, as in scikit-learn's ``NearestCentroid``. It is fitted to 2000
+random training sets of each size, on the breast cancer data, and tested on the samples that were
+left out. A training set without one of the classes is drawn again.
 """
 
 import matplotlib.pyplot as plt
