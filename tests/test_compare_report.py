@@ -164,7 +164,7 @@ def test_those_that_were_not_started_are_named_below_the_table():
     text, written = report.text_report(section), "".join(report.html_section(section))
     for shown in (text, written):
         assert shown.count("time budget") == 1
-        assert "(time budget; --resume goes on with them): Late of scikit-learn, Latea" in shown
+        assert "(time budget; --resume continues with them): Late of scikit-learn, Latea" in shown
     assert "Late" not in text.split("not run:")[0]
 
 

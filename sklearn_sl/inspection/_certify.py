@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_sl._certificates import certificates_of
-from sklearn_sl.ensemble._base_estimators import features_of
 from sklearn_sl.theory import (
     compression_bound,
     support_vector_bound,
@@ -35,6 +35,8 @@ TITLES = {
 }
 # The shares of new samples of which the absolute error is bounded.
 SHARES = (0.5, 0.9)
+# The bounds of an error rate.
+BOUNDS = {"binomial": "exact binomial bound", "hoeffding": "Hoeffding's bound"}
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,16 @@ class Statement:
 
     vacuous : bool, default=False
         Whether the statement says nothing that was not known without it.
+
+    See Also
+    --------
+    certify : Makes them.
+
+    Examples
+    --------
+    >>> from sklearn_sl.inspection import Statement
+    >>> Statement("gap", "fit", 1e-6, "The fit is at most so far from the optimum.").confidence
+    1.0
     """
 
     name: str
@@ -163,15 +175,17 @@ class Certification:
 
     def __str__(self):
         lines = [f"Certificates of {self.model}"]
-        width = max((len(s.name) for s in self.statements), default=0)
         for kind, statements in self.by_kind().items():
             lines += ["", TITLES[kind]]
             for s in statements:
-                lines.append(f"  {s.name:{width}}  {number(s.value):>8}  {remark(s)}")
-                lines += [f"  {'':{width}}  {'':8}  {line}" for line in (s.meaning, s.assumptions)]
-        lines += ["", "Not stated"] * bool(self.omitted)
-        lines += [f"  {name}: {reason}" for name, reason in self.omitted.items()]
-        return "\n".join(line.rstrip() for line in lines if line.strip() or not line)
+                notes = f" ({remark(s)})" if remark(s) else ""
+                lines.append(f"  {s.name}: {number(s.value)}{notes}")
+                text = s.meaning + (f" Assumption: {s.assumptions}" if s.assumptions else "")
+                lines += wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        if self.omitted:
+            lines += ["", "Not stated"]
+            lines += [f"  {name}: {reason}" for name, reason in self.omitted.items()]
+        return "\n".join(lines)
 
     def _repr_html_(self):
         head = "".join(f"<th>{h}</th>" for h in ("statement", "value", "confidence", "meaning"))
@@ -268,9 +282,9 @@ def certify(
     >>> report = certify(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
     >>> for statement in report.by_kind()["error"]:
     ...     print(f"{statement.name}: {statement.value:.3f}")
-    error rate, exact binomial bound: 0.058
-    error rate, Hoeffding's bound: 0.118
-    error rate, by the support vectors: 0.558
+    error rate, exact binomial bound: 0.045
+    error rate, Hoeffding's bound: 0.112
+    error rate, by the support vectors: 0.504
     """
     check_is_fitted(estimator)
     delta = float(real("delta", delta, 0.0, 1.0))
@@ -326,8 +340,8 @@ def n_candidates(estimator):
 
 def counts(estimator, n_compared):
     """Return the numbers of models to allow for, and what each assumes."""
-    new = "the validation samples are independent and were used for nothing else"
-    best = "fitted without the validation samples and compared on them"
+    new = "the validation samples are independent and were used for nothing else."
+    best = "fitted without the validation samples and compared on them."
     if n_compared > 1:
         return {n_compared: f"this is one of {n_compared} models, {best}"}
     candidates = n_candidates(estimator)
@@ -361,18 +375,19 @@ def validated_classes(page, wrong, y, compared):
     n, k = len(wrong), int(np.sum(wrong))
     constant = error_of_commonest(y)
     for r, assumption in compared.items():
-        for method, label in (("binomial", "exact binomial bound"), ("hoeffding", "Hoeffding's bound")):
-            bound = validation_bound(
-                k, n, page.delta, n_compared=r, sides=1, method=method
-            ).upper
+        for method, label in (
+            ("binomial", "exact binomial bound"),
+            ("hoeffding", "Hoeffding's bound"),
+        ):
+            bound = validation_bound(k, n, page.delta, n_compared=r, sides=1, method=method).upper
             idle = bound >= constant
             page.add(
                 f"error rate, {label}" + (f", best of {r}" if r > 1 else ""),
                 "error",
                 bound,
-                f"at most this share of new samples is misclassified; {k} of {n} were"
-                + (f"; always the commonest class errs on {constant:.3g}" if idle else ""),
-                f"if {assumption}",
+                f"At most this share of new samples is misclassified; {k} of {n} were."
+                + f" Always the commonest class errs on {constant:.3g}." * bool(idle),
+                assumption,
                 vacuous=idle,
             )
 
@@ -399,8 +414,8 @@ def validated_numbers(page, errors, compared):
                 f"absolute error of {share:.0%}" + (f", best of {r}" if r > 1 else ""),
                 "error",
                 ordered[rank - 1] if rank <= n else np.inf,
-                f"at least {share:.0%} of new samples have at most this absolute error",
-                f"if {assumption}",
+                f"At least {share:.0%} of new samples have at most this absolute error.",
+                assumption,
                 vacuous=rank > n,
             )
 
@@ -415,7 +430,7 @@ def trained(page, model, X, y):
     if hasattr(model, "support_") and hasattr(model, "dual_coef_"):
         by_support_vectors(page, model, y)
     if hasattr(model, "estimators_samples_"):
-        by_members(page, model, X, y)
+        by_members(page, model, np.asarray(X) if isinstance(X, list) else X, y)
 
 
 def by_support_vectors(page, model, y):
@@ -426,7 +441,7 @@ def by_support_vectors(page, model, y):
         "share of support vectors",
         "estimate",
         support_vector_bound(kept, n),
-        "no more than this is expected, on average over training sets, as the error rate",
+        "On average over training sets, the error rate is at most the mean of this.",
     )
     if getattr(model, "gamma", None) in ("scale", "median") and model.kernel != "linear":
         page.omitted[name] = f"the kernel depends on all samples by gamma={model.gamma!r}"
@@ -439,10 +454,10 @@ def by_support_vectors(page, model, y):
         name,
         "error",
         bound,
-        f"at most this share of new samples is misclassified, as {kept} of {n} samples determine "
-        "the machine",
-        "if the training samples are independent, of equal weight, and C and the kernel were "
-        "fixed before",
+        f"At most this share of new samples is misclassified: {kept} of {n} samples determine the "
+        "machine.",
+        "the training samples are independent and of equal weight, C and the kernel were fixed "
+        "before.",
         vacuous=bound >= error_of_commonest(y),
     )
 
@@ -459,25 +474,26 @@ def by_members(page, model, X, y):
         name,
         "error",
         bound,
-        "at most this share of new samples is misclassified by the majority vote of the base "
-        f"estimators, whose mean error out of bag is {np.mean(errors):.3g}; the factor 2 is lost",
-        "if the training samples are independent; for averaged probabilities only where each base "
-        "estimator is certain of its class, as fully grown trees are",
+        "At most this share of new samples is misclassified by the majority vote of the base "
+        f"estimators, whose mean error out of bag is {np.mean(errors):.3g}.",
+        "the training samples are independent; where probabilities are averaged, each base "
+        "estimator is certain of its class, as fully grown trees are.",
         vacuous=bound >= error_of_commonest(y),
     )
 
 
 def out_of_bag_errors(model, X, y):
-    """Return the error of each base estimator on the samples that it did not draw, and their number."""
+    """Return the errors of the base estimators on samples that they did not draw, and how many."""
+    members = model.estimators_
+    seen = np.unique(np.concatenate([member.classes_ for member in members]))
+    if not np.array_equal(seen, model.classes_):  # they know the classes by their numbers
+        y = np.searchsorted(model.classes_, y)
+    columns = getattr(model, "estimators_features_", None) or [slice(None)] * len(members)
     errors, sizes = [], []
-    columns = getattr(model, "estimators_features_", None)
-    columns = [None] * len(model.estimators_) if columns is None else columns
-    for estimator, own, drawn in zip(model.estimators_, columns, model.estimators_samples_):
+    for member, own, drawn in zip(members, columns, model.estimators_samples_, strict=True):
         left = np.setdiff1d(np.arange(len(y)), drawn)
-        answers = estimator.predict(features_of(X[left], own)) if len(left) else y[left]
-        known = answers if np.isin(answers, model.classes_).all() else model.classes_[answers.astype(int)]
-        errors.append(np.mean(known != y[left]) if len(left) else 0.0)
         sizes.append(len(left))
+        errors.append(np.mean(member.predict(X[left][:, own]) != y[left]) if len(left) else 0.0)
     return np.array(errors), np.array(sizes)
 
 
@@ -489,6 +505,6 @@ def searched(page, estimator):
             f"mean score, best of {r}",
             "estimate",
             estimator.best_score_,
-            "the cross-validated score of the best candidate, too good on average, as it was chosen "
-            "for it",
+            "The cross-validated score of the best candidate: too good on average, as it was the "
+            "reason of the choice.",
         )

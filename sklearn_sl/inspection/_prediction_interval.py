@@ -32,12 +32,13 @@ def prediction_interval(
 ) -> np.ndarray:
     """Return intervals for the targets of new samples by the jackknife+, without any refit.
 
-    Let ``f_{-i}`` be the fit without training sample ``i``, and ``R_i = |y_i - f_{-i}(x_i)|``. The
-    interval at ``x`` reaches from the ``floor(a (n + 1))``-th smallest of ``f_{-i}(x) - R_i`` to the
-    ``ceil((1 - a) (n + 1))``-th smallest of ``f_{-i}(x) + R_i``, where ``a = 1 - coverage``. If the
-    training samples and the new one are exchangeable, it covers the new target with a probability of
-    at least ``1 - 2 a``, whatever their distribution and however wrong the model, and in practice of
-    about ``1 - a`` [1]_. The probability is over training set and new sample together.
+    Let ``f_{-i}`` be the fit without training sample ``i``, and ``R_i = |y_i - f_{-i}(x_i)|``.
+    The interval at ``x`` reaches from the ``floor(a (n + 1))``-th smallest of ``f_{-i}(x) - R_i``
+    to the ``ceil((1 - a) (n + 1))``-th smallest of ``f_{-i}(x) + R_i``, where ``a = 1 -
+    coverage``. If the training samples and the new one are exchangeable, it covers the new target
+    with a probability of at least ``1 - 2 a``, whatever their distribution and however wrong the
+    model, and in practice of about ``1 - a`` [1]_. The probability is over training set and new
+    sample together.
 
     The left-out fits come in closed form: for kernel ridge regression from one inverse matrix,
     exactly; for bagging and forests from the base estimators that did not draw sample ``i``, which
@@ -173,9 +174,8 @@ def answers_of_estimators(ensemble, X):
         "ask for fewer samples at a time.",
     )
     X = np.asarray(dense(X), dtype=np.float64)
-    columns = getattr(ensemble, "estimators_features_", None) or [slice(None)] * len(
-        ensemble.estimators_
-    )
+    whole = [slice(None)] * len(ensemble.estimators_)
+    columns = getattr(ensemble, "estimators_features_", None) or whole
     return np.stack(
         [
             estimator.predict(X[:, own])
@@ -185,7 +185,7 @@ def answers_of_estimators(ensemble, X):
 
 
 def jackknife_plus(predictions, residuals, miss):
-    """Return the intervals from left-out predictions of shape ``(n_new, n)`` and ``n`` residuals."""
+    """Return the intervals from left-out predictions, ``(n_new, n)``, and ``n`` residuals."""
     n = len(residuals)
     # Of n + 1 ranks; rounding errors of the product do not make it one rank more.
     rank = math.ceil((1 - miss) * (n + 1) * (1 - 1e-12))

@@ -1,4 +1,4 @@
-"""Predictions for new samples by a fitted kernel ridge regression, each training sample left out."""
+"""What a fitted kernel ridge regression predicts without each of its samples in turn."""
 
 import numpy as np
 from scipy import linalg

@@ -163,6 +163,7 @@ def hits(fit, rng, n_repeats, coverage, **train):
     return covered / n_repeats
 
 
+@pytest.mark.slow
 def test_coverage_of_ridges_is_at_least_the_nominal_one(rng):
     # Three standard errors of a share of .8 in 2,000.
     share = hits(KernelRidge(0.1, kernel="rbf", gamma=1.0).fit, rng, 2_000, 0.8)
