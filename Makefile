@@ -62,6 +62,7 @@ clean:
 
 # A changed .pyx or build file installs again, which compiles again.
 .venv/%.stamp: .venv/bin/python $(SOURCES)
+	@echo 'Installing for "$*"; the first time all is compiled, which takes about three minutes'
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 

@@ -142,6 +142,7 @@ Benchmarks
 
 .. figure:: _static/speed.svg
    :alt: Bars of the speed of fits relative to scikit-learn, from the fastest to the slowest
+   :class: dark-light
 
    Fits of this package relative to scikit-learn's on the same data in the same process; below
    one it is slower.

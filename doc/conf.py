@@ -16,6 +16,7 @@ import sklearn_sl
 
 sys.path.insert(0, str(Path(__file__).parent))
 import inventory
+import thumbnails
 
 matplotlib.use("agg")
 # The examples are small: threads of BLAS on a busy machine cost them more than they give.
@@ -88,7 +89,9 @@ html_sidebars = {
         "theory",
         "changelog",
         "glossary",
+        "guide/choose",
         "guide/kernels",
+        "guide/quickstart",
     )
 }
 
@@ -96,6 +99,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
+    "image_scrapers": ("thumbnails",),
+    "thumbnail_size": thumbnails.SIZE,
     "subsection_order": ExplicitOrder(
         [
             "examples/kernels",
@@ -105,6 +110,7 @@ sphinx_gallery_conf = {
             "examples/ensemble",
             "examples/online",
             "examples/graph",
+            "examples/theory",
         ]
     ),
     "within_subsection_order": "FileNameSortKey",
@@ -151,5 +157,6 @@ def write_mathml(translator, node):
 
 def setup(app):
     """Connect the hooks."""
+    app.connect("builder-inited", thumbnails.put_panels, priority=900)
     app.connect("autodoc-skip-member", skip_foreign_members)
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))

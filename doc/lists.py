@@ -116,6 +116,11 @@ pipelines, sample weights, sparse input, data frames and pickling work as before
 tests are run on these classes, and ``tests/drop_in/deviations.toml`` lists every test that may
 fail, with the reason.
 
+.. image:: ../_static/speed.svg
+   :alt: Bars of the speed of fits relative to scikit-learn, from the fastest to the slowest
+   :class: wide dark-light
+   :target: ../benchmarks.html
+
 Where a grid search is the slow part, there is a class that needs none:
 
 .. list-table::
@@ -129,7 +134,8 @@ Where a grid search is the slow part, there is a class that needs none:
    * - a grid search over ``C`` and ``gamma`` of ``SVC``
      - :class:`~sklearn_sl.svm.SVCCV`; :func:`~sklearn_sl.svm.svm_path` for all ``C``
    * - a grid search over ``ccp_alpha`` or ``max_depth`` of a tree
-     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule
+     - :class:`~sklearn_sl.tree.DecisionTreeClassifierCV`, with the one-standard-error rule; its
+       default folds are shuffled and stratified, those of ``cv=5`` are scikit-learn's
    * - a grid search over ``n_estimators`` of a forest
      - one forest, ``choose_n_estimators()`` and ``truncate()``
 """

@@ -40,12 +40,19 @@ def fold_positions(train, test, position):
     trained = np.zeros(len(position), dtype=bool)
     trained[train] = True
     if trained.sum() != len(np.arange(len(position))[train]):
-        raise ValueError("A training fold holds a sample twice: use sample_weight instead.")
+        raise ValueError(
+            "cv must not repeat a sample in a training set: use sample_weight instead."
+        )
     if trained[test].any():
-        raise ValueError("A split tests on samples that it trains on.")
+        raise ValueError(
+            "cv must not have a sample in the training set and in the test set of a split."
+        )
     removed = np.flatnonzero(~trained & (position >= 0))
     if len(removed) == np.count_nonzero(position >= 0):
-        raise ValueError("A split trains on no sample of positive weight.")
+        raise ValueError(
+            "cv must have a training sample of positive weight in each split: use other folds, or "
+            "other weights."
+        )
     tested = np.zeros(len(position), dtype=bool)
     tested[test] = True
     return position[removed], np.flatnonzero(tested[removed])

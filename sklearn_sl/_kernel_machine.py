@@ -1,9 +1,12 @@
 """What every kernel machine shares: the kernel parameters and the kinds of input."""
 
-from functools import cache
+from __future__ import annotations
+
 from numbers import Real
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.validation import check_consistent_length
 
@@ -56,16 +59,6 @@ PARAGRAPHS = dict(
 )
 
 
-# Parameters that were found valid, with their class. A search has few of them, and many fits.
-_VALID: set[tuple] = set()
-MOST_KNOWN = 10_000
-
-
-@cache
-def _parameter_names(cls):
-    return tuple(cls._get_param_names())
-
-
 class KernelMachineMixin:
     """The parameters ``kernel, gamma, degree, coef0, kernel_params`` and what follows from them.
 
@@ -73,6 +66,8 @@ class KernelMachineMixin:
     values for ``kernel="precomputed"``, or a sequence of strings or sets for the
     kernels that compare these.
     """
+
+    kernel_: Any | None
 
     _kernel_constraints = {
         "kernel": [StrOptions(set(KERNEL_NAMES) | {"precomputed"}), callable],
@@ -94,16 +89,6 @@ class KernelMachineMixin:
             tags.input_tags.string = True
             tags.input_tags.two_d_array = False
         return tags
-
-    def _validate_params(self):
-        """Validate the parameters, unless numbers and names equal to these were valid before."""
-        values = [getattr(self, name) for name in _parameter_names(type(self))]
-        plain = all(isinstance(value, str | int | float | None) for value in values)
-        key = (type(self), *map(type, values), *values) if plain else None
-        if key is None or key not in _VALID:
-            super()._validate_params()
-            if plain and len(_VALID) < MOST_KNOWN:
-                _VALID.add(key)
 
     @property
     def _precomputed(self):
@@ -138,7 +123,7 @@ class KernelMachineMixin:
             check_consistent_length(X, y)
             return X, y
         X, y = validate_data(self, X, y, **self._input_checks, **check_params)
-        return added_up(X), y
+        return added_up(X) if sp.issparse(X) else X, y
 
     def _validate_query(self, X):
         """Return validated ``X`` of a prediction."""

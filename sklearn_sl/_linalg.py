@@ -89,6 +89,13 @@ def solve_and_report(store, shift, b):
     return solution
 
 
+def solve_matrix(K, shift, b):
+    """Return the solution for a matrix that stays as it is, and warn in the same way."""
+    store = empty_store(len(K), K.dtype)
+    store[:-1] = K
+    return solve_and_report(store, shift, b)
+
+
 def eigh(A):
     """Return the eigenvalues and eigenvectors of a symmetric matrix, which is overwritten."""
     _check_overflow(A)

@@ -144,6 +144,11 @@ def plain(X):
     return X.toarray() if few else X
 
 
+def dense(X):
+    """Return a matrix of any storage as an array."""
+    return X.toarray() if sp.issparse(X) else X
+
+
 def n_rows(X):
     """Return the number of samples of an encoded input."""
     return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
+from sklearn_sl._certificates import certificates_of, in_one_line
 from sklearn_sl._memory import complain_of_memory
 from sklearn_sl._threads import blas_threads_for
 
@@ -60,7 +61,6 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
-    "ParametersMixin",
     "Progress",
     "RealNotInt",
     "StrOptions",
@@ -70,6 +70,7 @@ __all__ = [
     "refuse_dataframes",
     "steps",
     "validate_parameters",
+    "validate_params",
     "watched",
     "with_callbacks",
 ]
@@ -103,38 +104,42 @@ def fit_context(
             X = args[0] if args else kwargs.get("X")
             try:
                 with blas_threads_for(X) if limit_blas else nullcontext():
-                    return run(self, *args, **kwargs)
+                    fitted = run(self, *args, **kwargs)
             except BaseException as error:
                 vars(self).clear()
                 vars(self).update(before)
                 complain_of_memory(error)
                 raise
+            if fit.__name__ == "fit" and getattr(self, "verbose", False):
+                found = certificates_of(self)
+                if found:
+                    print(f"[{type(self).__name__}] fitted: {in_one_line(found)}")
+            return fitted
 
         return transaction
 
     return decorate
 
 
-class ParametersMixin:
-    """Parameters that were found valid once are not looked through again.
+def validate_params(self):
+    """Validate the parameters, unless values equal to these were found valid before.
 
-    A search, or a meta-estimator, fits the same parameters many times over, and to look through
-    twenty of them takes longer than to grow a small tree.
+    The ``_validate_params`` of every estimator. A search, or a meta-estimator, fits the same
+    parameters many times over, and to look through twenty of them takes longer than to grow a
+    small tree.
     """
-
-    def _validate_params(self):
-        known = _plain_parameters(self)
-        if known is not None and known in _VALID:
-            return
-        super()._validate_params()
-        if known is not None and len(_VALID) < MOST_VALID:
-            _VALID.add(known)
+    known = _plain_parameters(self)
+    if known is not None and known in _VALID:
+        return
+    base.BaseEstimator._validate_params(self)
+    if known is not None and len(_VALID) < MOST_VALID:
+        _VALID.add(known)
 
 
 # Classes with values of their parameters that are valid.
 _VALID: set[Any] = set()
 MOST_VALID = 10_000
-_PLAIN = {bool, float, int, str, type(None)}
+_PLAIN = {bool, float, int, str, type(None), np.float64, np.int64}
 
 
 def _plain_parameters(estimator):

@@ -5,23 +5,26 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from numbers import Real
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_sl import __version__
+from sklearn_sl._certificates import as_html, certificates_of, read_certificates
 from sklearn_sl._discovery import classes_of_models
-from sklearn_sl._sklearn import CallbackSupportMixin, ParametersMixin
+from sklearn_sl._sklearn import CallbackSupportMixin, validate_params
 from sklearn_sl._state import check_state
 from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
 
-class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
+class EstimatorMixin(CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
 
     Callbacks (scikit-learn >= 1.9), and a version stamp: a model that was
@@ -30,13 +33,45 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
     ``_check_state()``. To be placed first among the bases.
     """
 
-    # The HTML representation links to the page of a class once pyproject.toml names a site.
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    _validate_params = validate_params
+
+    # The HTML representation links to the page of a class if there is a site: that of
+    # pyproject.toml, or the one that was built in a source tree.
     _doc_link_module = "sklearn_sl"
 
     @property
     def _doc_link_template(self):
         site = documentation_url()
         return f"{site}/generated/{{estimator_module}}.{{estimator_name}}.html" if site else ""
+
+    if not TYPE_CHECKING:  # for which it would be every attribute
+
+        def __getattr__(self, name):
+            """Say what is there instead of probabilities; asked for what is not found."""
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as error:
+                if name != "predict_proba" or not isinstance(self, ClassifierMixin):
+                    raise
+                raise AttributeError(f"{error}. {instead_of_probabilities(self)}") from error
+
+    def __sklearn_sl_certificates__(self):
+        """Return the certificates of the fit, a list, empty before it."""
+        return read_certificates(self)
+
+    @property
+    def _repr_html_(self):
+        show = super()._repr_html_
+        return lambda: show() + as_html(certificates_of(self))
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += as_html(certificates_of(self))
+        return bundle
 
     def __getstate__(self):
         return {**super().__getstate__(), "_sklearn_sl_version": __version__}
@@ -58,15 +93,31 @@ class EstimatorMixin(ParametersMixin, CallbackSupportMixin):
         check_state(self)
 
 
+def instead_of_probabilities(model):
+    """Say what a classifier without probabilities has."""
+    name = type(model).__name__
+    if not hasattr(type(model), "decision_function"):
+        return f"{name} predicts classes without probabilities: use predict."
+    return (
+        "Use decision_function, or for probabilities sklearn.calibration.CalibratedClassifierCV("
+        f"{name}(...))."
+    )
+
+
 @functools.cache
 def documentation_url():
-    """Return the address of the documentation that the installed package names, or None."""
+    """Return the address of the documentation that the installed package names, or None.
+
+    In a source tree it is the site that ``make doc`` has built, if it has.
+    """
+    site = Path(__file__).resolve().parents[1] / "doc" / "_build" / "html"
+    local = site.as_uri() if (site / "index.html").is_file() else None
     try:
         urls = importlib.metadata.metadata("sklearn-sl").get_all("Project-URL", [])
     except importlib.metadata.PackageNotFoundError:
-        return None
+        return local
     named = dict(url.split(", ", maxsplit=1) for url in urls)
-    return named.get("Documentation", "").rstrip("/") or None
+    return named.get("Documentation", "").rstrip("/") or local
 
 
 def read_labels(y):

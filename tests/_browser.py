@@ -11,9 +11,11 @@ import json
 import os
 import select
 import shutil
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Where playwright puts what it downloads.
@@ -22,6 +24,9 @@ PROGRAMS = ("chrome", "headless_shell", "chrome-headless-shell")
 MISSING = "no Chromium or Chrome: install one (apt-get install chromium), or set SKLEARN_SL_BROWSER"
 TIMEOUT = 60.0  # seconds, for an answer of the browser
 PATIENCE = 180.0  # seconds, for a download
+# From where playwright takes browsers; asked first, as it would try for minutes to reach it.
+SOURCE = ("cdn.playwright.dev", 443)
+REACHED_WITHIN = 3.0  # seconds
 
 
 def find():
@@ -33,12 +38,28 @@ def find():
 
 
 def fetch():
-    """Try to get a browser through playwright, which is used for nothing else."""
-    commands = [["pip", "install", "--quiet", "playwright"]]
+    """Try to get a browser through playwright, which is used for nothing else.
+
+    Where it cannot be had nothing is printed, and nobody waits long.
+    """
+    if not (urllib.request.getproxies() or reachable(SOURCE)):
+        return
+    commands = [["pip", "install", "--quiet", "--retries", "0", "playwright"]]
     commands += [["playwright", "install", "--only-shell", "chromium"]]
-    for command in commands:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run([sys.executable, "-m", *command], check=False, timeout=PATIENCE)
+    with contextlib.suppress(subprocess.SubprocessError):
+        for command in commands:
+            subprocess.run(
+                [sys.executable, "-m", *command], check=True, timeout=PATIENCE, capture_output=True
+            )
+
+
+def reachable(address):
+    """Say whether something answers at a place in the network."""
+    try:
+        socket.create_connection(address, REACHED_WITHIN).close()
+    except OSError:
+        return False
+    return True
 
 
 class Browser:
@@ -56,6 +77,7 @@ class Browser:
         for_it, self.write = os.pipe()
         self.read, from_it = os.pipe()
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        arguments += ["--disable-background-networking", "--no-first-run"]
         arguments += ["--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
 
         def as_3_and_4():  # where the browser listens and speaks

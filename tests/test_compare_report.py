@@ -155,6 +155,19 @@ def test_those_that_did_not_take_part_are_told_of_once_for_each_reason():
     assert "not run: 14 estimators (a reason): Odd0, Odd1," in text
 
 
+def test_those_that_were_not_started_are_named_below_the_table():
+    late = [
+        race.Result(f"Late{n}", "sklearn_sl", "data", error="not run (time budget)") for n in "ab"
+    ]
+    late.append(race.Result("Late", "scikit-learn", "data", error="not run (time budget)"))
+    section = section_of(RESULTS + late)
+    text, written = report.text_report(section), "".join(report.html_section(section))
+    for shown in (text, written):
+        assert shown.count("time budget") == 1
+        assert "(time budget; --resume continues with them): Late of scikit-learn, Latea" in shown
+    assert "Late" not in text.split("not run:")[0]
+
+
 def test_ticks_are_round_and_inside():
     assert svg.Axis(0, 1, 0, 100).ticks == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
     assert svg.Axis(0.93, 0.98, 0, 100).ticks == pytest.approx(np.arange(0.93, 0.985, 0.01))

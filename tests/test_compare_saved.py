@@ -101,8 +101,8 @@ def test_card_says_what_the_model_is_and_how_good(in_folder):
     ("arguments", "message"),
     [
         ("nothing.skops data.csv", "no file 'nothing.skops': save a model with compare --save"),
-        ("data.csv data.csv", "'data.csv' is no model of compare --save"),
-        ("other.joblib data.csv", "'other.joblib' is no model of compare --save"),
+        ("data.csv data.csv", "'data.csv' is not a model saved by compare --save"),
+        ("other.joblib data.csv", "'other.joblib' is not a model saved by compare --save"),
         ("best.joblib few.csv", "'few.csv' has no column 'size', which the model needs; did you"),
         ("best.joblib twice.csv", "'twice.csv' has several columns named 'size': rename all but"),
         ("best.joblib nothing.csv", "cannot read 'nothing.csv'"),
@@ -124,7 +124,7 @@ def test_skops_file_with_foreign_objects_is_refused(in_folder, capsys):
     skops_io = pytest.importorskip("skops.io")
     skops_io.dump({"format": 1, "model": os.path.join}, "odd.skops")
     assert cli.main(["predict", "odd.skops", "data.csv"]) == 2
-    assert "which no model of compare has: refused" in capsys.readouterr().err
+    assert "which a model saved by compare does not have" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["nowhere/best.skops", "report.html", "report.md", "."])

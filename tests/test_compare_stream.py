@@ -88,8 +88,11 @@ def test_report_of_a_stream(tmp_path, monkeypatch, capsys):
     ("arguments", "message"),
     [
         ("--stream", "--stream needs a data set: compare FILE --stream"),
-        ("iris --stream --estimators SVC", "no learner of streams for classification among SVC"),
-        ("iris --stream --resume", "--stream goes neither with --resume nor with --save"),
+        (
+            "iris --stream --estimators SVC",
+            "no estimator with partial_fit for classification among",
+        ),
+        ("iris --stream --resume", "--stream cannot be combined with --resume or --save"),
     ],
 )
 def test_stream_that_cannot_be_followed_is_one_line(

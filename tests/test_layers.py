@@ -1,4 +1,7 @@
-"""Parts of the package import those below them only, in the order of doc/design.rst."""
+"""Parts of the package import those below them only, in the order of doc/design.rst.
+
+And estimators are near to what they do: they have few bases, and a ``fit`` of their own.
+"""
 
 import ast
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_sl
+from sklearn_sl._discovery import all_estimators
 
 ROOT = Path(sklearn_sl.__file__).parent
 # From the bottom to the top; the parts of one line know nothing of each other.
@@ -13,6 +17,7 @@ LAYERS = [
     {"__init__"},
     {"_hashes"},
     {
+        "_certificates",
         "_docstrings",
         "_memory",
         "_rows",
@@ -93,3 +98,44 @@ def test_design_shows_the_order():
     design = (ROOT.parent / "doc" / "design.rst").read_text()
     rows = ["  ".join(sorted(layer)) for layer in reversed(LAYERS[1:])]
     assert "\n".join(f"    {row}" for row in rows) in design
+
+
+# A base of this package is one place more in which to look for a method.
+MOST_BASES = 4
+# The protocol of online learners, whose hooks are listed at the top of its module.
+PROTOCOL = {"OnlineClassifierMixin", "OnlineRegressorMixin"}
+
+
+def own_bases(cls):
+    """Return the bases of a class, at any distance, that are of this package."""
+    ours = [base for base in cls.__mro__[1:] if base.__module__.startswith("sklearn_sl.")]
+    # Before scikit-learn 1.9 this package has a stand-in for the base that listens to callbacks.
+    return [base for base in ours if base.__name__ != "CallbackSupportMixin"]
+
+
+@pytest.mark.parametrize("estimator", all_estimators(), ids=lambda cls: cls.__name__)
+def test_estimators_have_few_bases_and_inherit_from_no_estimator(estimator):
+    bases = own_bases(estimator)
+    assert len(bases) <= MOST_BASES, [base.__name__ for base in bases]
+    assert not set(bases) & set(all_estimators())
+
+
+@pytest.mark.parametrize("estimator", all_estimators(), ids=lambda cls: cls.__name__)
+def test_only_the_online_protocol_defines_fit_in_a_base(estimator):
+    fitting = {base.__name__ for base in own_bases(estimator) if "fit" in vars(base)}
+    assert fitting <= PROTOCOL
+
+
+def test_the_protocol_says_what_its_hooks_are():
+    from sklearn_sl.online import _protocol
+
+    defaults = {
+        name
+        for mixin in (_protocol.OnlineClassifierMixin, _protocol.OnlineRegressorMixin)
+        for name, value in vars(mixin).items()
+        if value is None and not name.startswith("__")
+    }
+    # States of a pass, not hooks.
+    hooks = defaults - {"_heard", "_foreseen"}
+    assert hooks
+    assert not [name for name in hooks if f"``{name}" not in _protocol.__doc__]

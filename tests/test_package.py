@@ -1,8 +1,11 @@
 """The package as a whole: what it imports, documents and ships."""
 
+import ast
+import email.message
 import importlib
 import importlib.metadata
 import inspect
+import operator
 import re
 import runpy
 import shutil
@@ -10,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -22,6 +26,7 @@ import sklearn_sl
 from sklearn_sl._discovery import public_modules, public_objects
 
 ROOT = Path(__file__).parents[1]
+SOURCE = Path(sklearn_sl.__file__).parent
 PUBLIC = public_objects()
 # Bases to inherit from: an example would be an estimator or a kernel.
 ABSTRACT = {"sklearn_sl.base.EstimatorMixin", "sklearn_sl.kernels.Kernel"}
@@ -43,6 +48,62 @@ def distributions(modules):
     """Return the names of the installed distributions that ``modules`` belong to."""
     owners = importlib.metadata.packages_distributions()
     return {owner for module in modules for owner in owners.get(module.split(".")[0], [])}
+
+
+# Modules that other distributions bring under another name, and packages that are needed by one
+# option of a method only, which says what to install.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+OPTIONAL = {"matplotlib", "networkx", "pandas", "pyamg", "skops"}
+
+
+def imported_packages():
+    """Return the packages, not of the standard library, that the sources import."""
+    nodes = [
+        node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+    ]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in names}
+    return tops - sys.stdlib_module_names - {"sklearn_sl"}
+
+
+def test_every_import_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.match(r"[\w-]+", each)[0] for each in project["dependencies"]}
+    tested = {re.match(r"[\w-]+", each)[0] for each in project["optional-dependencies"]["test"]}
+    imported = {DISTRIBUTIONS.get(name, name) for name in imported_packages()}
+    assert imported - OPTIONAL == needed
+    assert OPTIONAL <= imported & tested
+
+
+def test_pre_commit_runs_the_linters_of_make_lint():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    lines = (
+        (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0].splitlines()
+    )
+    commands = [re.sub(r".*-m | --check| \.$| sklearn_sl$", "", line.strip()) for line in lines[1:]]
+    assert set(commands) == {"ruff check", "ruff format", "cython-lint", "mypy"}
+    assert all(f"entry: {command}" in hooks for command in commands)
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.rst", "doc/design.rst"])
+def test_pages_for_contributors_name_what_is_there(page):
+    text = (ROOT / page).read_text()
+    made = ("build", "results", "vX")  # what is there after a run only
+    paths = re.findall(r"``([\w.]+(?:/[\w.]+)+/?)``", text)
+    paths = [path for path in paths if path.split("/")[0] not in made]
+    everything = {
+        str(path)
+        for folder in ("sklearn_sl", "tests", "doc", "benchmarks")
+        for path in (ROOT / folder).rglob("*")
+    }
+    missing = [
+        path for path in paths if not any(p.endswith(f"/{path.rstrip('/')}") for p in everything)
+    ]
+    targets = set(re.findall(r"make (?:lint )?(test[\w-]*|lint|doc|demo|bench|clean)", text))
+    known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert paths and not missing
+    assert targets and targets <= known
 
 
 def test_importing_the_package_imports_nothing_else():
@@ -109,10 +170,38 @@ def test_html_links_to_the_site_that_the_metadata_name(monkeypatch):
     )
 
 
+def test_html_links_to_the_site_that_was_built_in_the_source_tree(monkeypatch, tmp_path):
+    address = sklearn_sl.base.documentation_url.__wrapped__
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: email.message.Message())
+    monkeypatch.setattr(sklearn_sl.base, "__file__", str(tmp_path / "sklearn_sl" / "base.py"))
+    assert address() is None
+    site = tmp_path / "doc" / "_build" / "html"
+    site.mkdir(parents=True)
+    (site / "index.html").touch()
+    assert address() == site.as_uri()
+
+
 def test_html_of_a_fitted_model_shows_its_certificates():
     shown = sklearn_sl.svm.SVC().fit([[0], [1]], [0, 1])._repr_html_()
     fitted_attributes = parse_version(sklearn.__version__) >= parse_version("1.9")
     assert ("duality_gap_" in shown) == fitted_attributes
+
+
+def test_missing_probabilities_come_with_what_to_use_instead():
+    X, y = [[0], [1]], [0, 1]
+    for cls, advice in [
+        (sklearn_sl.svm.SVC, "CalibratedClassifierCV"),
+        (sklearn_sl.online.Perceptron, "CalibratedClassifierCV"),
+        (sklearn_sl.ensemble.DecisionStump, "use predict"),
+    ]:
+        model = cls().fit(X, y)
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError, match=f"'{cls.__name__}'.*'predict_proba'.*{advice}"):
+            model.predict_proba(X)
+    with pytest.raises(AttributeError, match=r"'predict_prob'$"):
+        operator.attrgetter("predict_prob")(sklearn_sl.svm.SVC())
+    with pytest.raises(AttributeError, match=r"'predict_proba'$"):
+        operator.attrgetter("predict_proba")(sklearn_sl.svm.SVR())
 
 
 def test_version_is_that_of_the_metadata():
@@ -171,6 +260,8 @@ def test_numbers_of_the_readme_are_those_that_were_recorded():
     assert f"Trees {tree:.0f} times, AdaBoost {boosting:.0f} times" in readme
     assert f"machines {times('svm', 'rbf-C10-n20000'):.0f} times as fast" in readme
     assert f"1/{times('kernel_ridge', 'select', 'GridSearchCV n_jobs=1'):.0f} of the time" in readme
+    groups = runpy.run_path(str(ROOT / "doc" / "lists.py"))["migration_groups"]()
+    assert f"{sum(len(group['names']) for group in groups)} classes of scikit-learn's" in readme
     theory = (ROOT / "doc" / "theory.rst").read_text()
     n_statements = theory.count("\n   * - ") - theory.count(":header-rows: 1")
     assert f"{n_statements} theorems" in readme

@@ -1,8 +1,11 @@
 """Every public signature and every documented fitted attribute has a type."""
 
+import ast
 import dataclasses
+import functools
 import inspect
 import re
+import textwrap
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -45,3 +48,46 @@ def test_every_documented_attribute_is_annotated(cls):
     known |= {name for name in names if isinstance(getattr(cls, name, None), property)}
     assert names <= known
     assert issubclass(cls, BaseEstimator)
+
+
+@functools.cache
+def attributes_set_by(cls):
+    """Return the names of attributes that the methods of a class itself assign to."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
+
+
+def lost_types(cls):
+    """Yield attributes that a class sets whose type is known only from one of its bases.
+
+    A type checker takes the assignment, in a method without types, for another definition.
+    """
+    ours = [base for base in cls.__mro__ if base.__module__.startswith(("sklearn_sl.", __name__))]
+    for place, base in enumerate(ours):
+        for name in vars(base).get("__annotations__", ()):
+            before = ours[: place + 1]
+            declared = [name in vars(each).get("__annotations__", ()) for each in before]
+            if any(name in attributes_set_by(each) for each in before[: declared.index(True)]):
+                yield name
+
+
+@pytest.mark.parametrize("cls", all_estimators(), ids=lambda cls: cls.__name__)
+def test_no_class_hides_the_type_of_an_attribute_that_it_sets(cls):
+    assert not list(lost_types(cls))
+
+
+def test_a_hidden_type_is_found():
+    class Base:
+        known_: int
+        hidden_: int
+
+    class Derived(Base):
+        def fit(self):
+            self.hidden_ = 1
+
+    assert list(lost_types(Derived)) == ["hidden_"]

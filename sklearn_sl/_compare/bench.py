@@ -21,7 +21,7 @@ def bench(options, argv):
     known = topics()
     if not known:
         raise InputError(
-            "the benchmarks are no part of an installed package: run this from the source "
+            "the benchmarks are not part of an installed package: run this from the source "
             "distribution (pip download --no-binary :all: sklearn-sl)"
         )
     for topic in options.topics:

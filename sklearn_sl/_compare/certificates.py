@@ -1,55 +1,21 @@
-"""What a fitted model says about its own quality, in numbers that can be checked.
+"""What the fitted models of a comparison say about their own quality."""
 
-A certificate is found by the names of the fitted attributes, so that a new estimator joins by
-itself.
-"""
-
-import dataclasses
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 
+from sklearn_sl import _certificates
+from sklearn_sl._certificates import READERS
+
 MAX_ROWS_LOO = 1000  # leaving out each row in turn takes a solve for each
 
-
-@dataclasses.dataclass(frozen=True)
-class Certificate:
-    """A number that certifies a fit: its short name, what it means, and how it is read."""
-
-    name: str
-    meaning: str
-    read: Callable  # (fitted estimator, X, y) -> float; AttributeError or None if there is none
-
-
-def largest(name):
-    """Return a reader of the largest absolute entry of an attribute."""
-    return lambda model, X, y: np.max(np.abs(getattr(model, name)))
-
-
-def relative_gap(model, X, y):
-    gap, objective = np.abs(model.duality_gap_), np.abs(model.primal_objective_)
-    return np.max(gap / np.maximum(objective, np.finfo(float).tiny))
-
-
-def share_of(part, whole):
-    """Return a reader of a quotient of two attributes, such as a regret and its bound."""
-
-    def read(model, X, y):
-        above, below = getattr(model, part), getattr(model, whole)
-        if above is None or not below:
-            return None
-        return max(float(above), 0.0) / float(below)
-
-    return read
-
-
-def residual(model, X, y):
-    return np.max(model.residual_norm_ if hasattr(model, "residual_norm_") else model.residual_)
-
-
-def training_bound(model, X, y):
-    return model.training_bound_[-1]
+LEFT_OUT = "leave-one-out"
+# What each certificate means, by its name, in the order of the report.
+MEANINGS = {name: meaning for name, _, meaning, estimate in READERS if not estimate} | {
+    LEFT_OUT: "The error on each training row by the model without that row: the share of wrong "
+    "classes, or the mean absolute error in standard deviations of the target. An estimate of the "
+    "error on new rows that needs no test data.",
+}
 
 
 def left_out_error(model, X, y):
@@ -70,69 +36,21 @@ def left_out_error(model, X, y):
     return np.mean(model.classes_[best.astype(int)] != y)
 
 
-CERTIFICATES = (
-    Certificate(
-        "gap",
-        "Duality gap, relative to the objective: the fit is at most so far from the best possible "
-        "value. 1e-3 is a tenth of a percent.",
-        relative_gap,
-    ),
-    Certificate(
-        "violation",
-        "The largest violation of the optimality conditions, recomputed from the solution: zero "
-        "would be the exact optimum.",
-        largest("kkt_violation_"),
-    ),
-    Certificate(
-        "residual",
-        "What is left over of the equations that the model solves, most of them relative to their "
-        "right-hand side: near 1e-15 they are solved as well as numbers allow.",
-        residual,
-    ),
-    Certificate(
-        "error bound",
-        "No value of the solution on the graph is wrong by more than this.",
-        largest("error_bound_"),
-    ),
-    Certificate(
-        "training bound",
-        "The theorem's bound on the training error of the boosted vote, a share of the rows: the "
-        "true training error is at most this.",
-        training_bound,
-    ),
-    Certificate(
-        "leave-one-out",
-        "The error on each training row by the model without that row: the share of wrong classes, "
-        "or the mean absolute error in standard deviations of the target. An estimate of the "
-        "error on new rows that needs no test data.",
-        left_out_error,
-    ),
-    Certificate(
-        "regret / bound",
-        "Loss beyond that of the best fixed comparator, as a share of what the theorem allows: at "
-        "most 1.",
-        share_of("regret_", "regret_bound_"),
-    ),
-    Certificate(
-        "mistakes / bound",
-        "Mistakes in training, as a share of what the theorem allows: at most 1.",
-        share_of("n_mistakes_", "bound_"),
-    ),
-)
-
-
 def certificates_of(model, X, y):
-    """Return the certificates of a fitted estimator, ``{name: number}``."""
-    found = {}
-    for certificate in CERTIFICATES:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                value = certificate.read(model, X, y)
-            except (AttributeError, TypeError, ValueError):
-                continue  # the model has it not, or not for this configuration
-        if value is not None and np.isfinite(value):
-            found[certificate.name] = float(value)
+    """Return the certificates of a fitted estimator, ``{name: number}``.
+
+    The scores of the report are those of left-out rows of its own: estimates of them by the model
+    are left out, but for the leave-one-out error.
+    """
+    found = {c.name: c.value for c in _certificates.certificates_of(model) if not c.estimate}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            error = left_out_error(model, X, y)
+        except (AttributeError, TypeError, ValueError):
+            error = None  # the model does not have it, or not with these parameters
+    if error is not None and np.isfinite(error):
+        found[LEFT_OUT] = float(error)
     return found
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 from sklearn_sl import __version__
-from sklearn_sl._compare import bench, run, saved
+from sklearn_sl._compare import bench, plan, run, saved
 from sklearn_sl._compare.data import BUNDLED, DEFAULT
 from sklearn_sl._compare.table import InputError
 
@@ -54,6 +54,7 @@ def build_parser():
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     add_compare(commands)
     add_predict(commands)
+    add_plan(commands)
     add_bench(commands)
     return parser
 
@@ -167,6 +168,79 @@ def add_predict(commands):
     add("file", metavar="FILE", help="a CSV or Parquet file with the same columns")
     add("--out", metavar="FILE", help="a CSV file (default: the terminal)")
     add("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: found out)")
+
+
+PLAN_EXAMPLES = """\
+examples:
+  python -m sklearn_sl plan --epsilon 0.05 --hypotheses 3**20
+  python -m sklearn_sl plan --epsilon 0.05 --family conjunctions 20 --error 0.1
+  python -m sklearn_sl plan --epsilon 0.1 --margin 0.2 --radius 1
+  python -m sklearn_sl plan --epsilon 0.02 churn.csv --target left --estimator SVC
+"""
+
+
+def add_plan(commands):
+    command = commands.add_parser(
+        "plan",
+        help="how many samples an accuracy needs",
+        description="List how many samples are needed to train or to test a classifier up to an\n"
+        "accuracy: all bounds that apply to what is known of it, from the loosest to\n"
+        "the tightest, and the extended learning curve of a pilot.",
+        epilog=PLAN_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.set_defaults(run=plan.plan)
+    share = at_least(0, float, most=1)
+    add = command.add_argument_group("the question").add_argument
+    add("--epsilon", type=share, required=True, metavar="E", help="the accuracy")
+    add(
+        "--delta",
+        type=share,
+        default=0.05,
+        metavar="D",
+        help="the probability with which a statement may fail (default 0.05)",
+    )
+    add = command.add_argument_group("what is known").add_argument
+    add(
+        "--hypotheses",
+        type=plan.log_of_count,
+        metavar="N",
+        help="the size of a finite class: a number, or a power such as 3**20",
+    )
+    add(
+        "--family",
+        nargs=2,
+        metavar=("NAME", "SIZE"),
+        help=f"a finite class and its number of variables or bits: {', '.join(plan.FAMILIES)}",
+    )
+    add("--ends", type=at_least(1), metavar="N", help="2 for an interval, 2 d for a box")
+    add("--margin", type=float, metavar="G", help="the margin of a linear classifier")
+    add(
+        "--radius",
+        type=float,
+        default=1.0,
+        metavar="R",
+        help="the length of the longest sample (default 1)",
+    )
+    add("--error", type=share, metavar="P", help="the test error that is expected")
+    add(
+        "--compared",
+        type=at_least(1),
+        default=1,
+        metavar="R",
+        help="classifiers to be compared on the test samples (default 1)",
+    )
+    add = command.add_argument_group("a pilot").add_argument
+    add("data", nargs="?", metavar="FILE", help="a CSV file, or a bundled data set")
+    add("--target", metavar="COLUMN", help="the column of the file to predict")
+    add("--estimator", metavar="NAME", help="a classifier of the package (default SVC)")
+    add("--cv", type=at_least(2), default=10, metavar="FOLDS", help="folds (default 10)")
+    add("--seed", type=at_least(0, most=MAX_SEED), default=0, metavar="N", help="(default 0)")
+    add("--jobs", type=at_least(1), default=1, metavar="N", help="processes (default 1)")
+    add = command.add_argument_group("the answer").add_argument
+    add("--json", action="store_true", help="print JSON instead of a table")
+    add("--picture", metavar="FILE", help="save a picture: FILE.png, FILE.svg, FILE.pdf")
 
 
 def add_bench(commands):

@@ -179,10 +179,30 @@ def read_file(path, target, task, notes, *, keep=(), drop=(), encoding=None):
         for feature in features_of(column, notes, kept=set(map(normal, keep))):
             features.append(feature)
             X.append(feature.values(texts))
+    notes[:] = merged(notes)
     if unused:
         names = listed([table.names[place] for place in sorted(unused)])
         notes.append(f"left out by --drop: {names}")
     return Columns(np.array(X).T.reshape(len(y), -1), y, features, labels)
+
+
+def merged(notes):
+    """Return notes in which several columns of which the same is to be said share one."""
+    found = {}
+    for note in notes:
+        names, colon, rest = note.partition(": ")
+        alike = colon and names.startswith("column ") and rest.startswith("commas in numbers")
+        found.setdefault(rest if alike else note, []).append(names if alike else None)
+    return [
+        rest if names[0] is None else f"{all_of(names)}: {rest}" for rest, names in found.items()
+    ]
+
+
+def all_of(names):
+    """Return "columns 'a', 'b'" for "column 'a'" and "column 'b'"."""
+    if len(names) == 1:
+        return names[0]
+    return "columns " + ", ".join(name.removeprefix("column ") for name in names)
 
 
 def find_column(path, names, target, option="--target"):
@@ -319,7 +339,8 @@ def rows_of_frequent_classes(y, labels, cv, notes):
         if labels is None:
             advice.append("use --task regression if the target is a measurement")
         raise InputError(f"{problem}: {', or '.join(advice)}")
-    notes.append(f"{rare.sum()} rare classes ({counts[rare].sum()} rows) left out: {problem}")
+    classes = "rare class" if rare.sum() == 1 else "rare classes"
+    notes.append(f"{rare.sum()} {classes} ({counts[rare].sum()} rows) left out: {problem}")
     return np.flatnonzero(~rare[codes])
 
 

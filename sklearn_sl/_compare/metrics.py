@@ -99,7 +99,8 @@ def trouble(metric, dummy, X, y):
         try:
             score = get_scorer(metric.scorer)(dummy.fit(X, y), X, y)
         except (ValueError, TypeError) as error:
-            return str(error).split("\n")[0]
+            several = "; roc_auc_ovr does" if metric.scorer == "roc_auc" else ""
+            return str(error).split("\n")[0] + several
     return "" if np.isfinite(score) else f"it is {score} for a constant prediction"
 
 

@@ -40,8 +40,13 @@ tbody th { text-align: left; font-weight: 400; background: var(--paper); positio
   white-space: normal; min-width: 8rem; }
 tr.ours th { font-weight: 650; } tr.failed td, tr.failed th { color: var(--bad); }
 tr.base td, tr.base th { font-style: italic; } table.narrow { width: auto; }
-@media (max-width: 40rem) { th, td { padding: .3rem .4rem; } }
-td small { display: block; color: var(--soft); }
+td small, th small { display: block; color: var(--soft); font-weight: 400; }
+small.phone { display: none; }
+@media (max-width: 40rem) { th, td { padding: .3rem .4rem; }
+  table.libraries tr > :nth-child(2) { display: none; } small.phone { display: block; } }
+.scroll:has(> table.narrow) { width: fit-content; max-width: 100%; }
+caption span { position: sticky; left: .6rem; display: inline-block;
+  max-width: min(100%, calc(100vw - 4rem)); }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
   text-align: inherit; text-decoration: underline dotted; text-underline-offset: .2em; }
 th[aria-sort=ascending] button::after { content: " \\2191"; }
@@ -72,7 +77,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   const value = (row, n) => {
     const cell = row.cells[n], number = cell.dataset.value;
-    return number === undefined ? cell.textContent.trim() : parseFloat(number);
+    if (number !== undefined) return parseFloat(number);
+    return cell.dataset.name || cell.textContent.trim();
   };
   heads.forEach((head, n) => {
     const button = document.createElement("button");
@@ -124,7 +130,7 @@ def paragraph(text, kind=""):
     return tag("p", text, kind)
 
 
-def table(header, rows, caption, *, kinds=None, sortable=True):
+def table(header, rows, caption, *, kinds=None, sortable=True, libraries=False):
     """Return a table in a region that scrolls by itself.
 
     Parameters
@@ -138,6 +144,8 @@ def table(header, rows, caption, *, kinds=None, sortable=True):
         The class of each row.
     sortable : bool
         Whether its header has buttons.
+    libraries : bool
+        Whether the second column is the library. A narrow screen shows it below the name.
     """
     aligned = ["text" if name.startswith(" ") else "" for name, _ in header]
     head = "".join(
@@ -147,13 +155,17 @@ def table(header, rows, caption, *, kinds=None, sortable=True):
     lines = []
     for row, kind in zip(rows, kinds or [""] * len(rows)):
         first, *others = (cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
-        inner = f'<th scope="row">{CAPITAL.sub("<wbr>", content(first))}</th>'
+        below = f'<small class="phone">{escaped(row[1])}</small>' if libraries else ""
+        name = escaped(first.text)
+        inner = (
+            f'<th scope="row" data-name="{name}">{CAPITAL.sub("<wbr>", content(first))}{below}</th>'
+        )
         inner += "".join(data_cell(cell, left) for cell, left in zip(others, aligned[1:]))
         lines.append(f'<tr class="{escaped(kind)}">{inner}</tr>')
-    name = "sortable" if sortable else "narrow"
+    name = ("sortable" if sortable else "narrow") + " libraries" * libraries
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escaped(caption)}">'
-        f'<table class="{name}"><caption>{escaped(caption)}</caption>'
+        f'<table class="{name}"><caption><span>{escaped(caption)}</span></caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
     )
 

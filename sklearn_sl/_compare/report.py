@@ -15,16 +15,17 @@ import numpy as np
 from sklearn_sl import __version__
 from sklearn_sl._compare import page, plots
 from sklearn_sl._compare.candidates import BASELINE, OURS, THEIRS
-from sklearn_sl._compare.certificates import CERTIFICATES
+from sklearn_sl._compare.certificates import MEANINGS
 from sklearn_sl._compare.page import Cell, paragraph, tag
 from sklearn_sl._compare.plots import duration
 from sklearn_sl._compare.significance import LEVEL, against_best
 
 NOTE_WIDTH = 60
+NOT_STARTED = "not run ("  # how the error of a candidate without a single fold begins
 MAX_MATRIX = 20  # classes of a confusion matrix
 IMBALANCE = 0.8  # the share of a class from which on accuracy says little
-INTERRUPTED = "The run was interrupted: what had no time is listed as not run."
-UNFINISHED = "This was written while the run went on: it is not complete."
+INTERRUPTED = "The run was interrupted: estimators that were not reached are listed as not run."
+UNFINISHED = "This report was written during the run: it is not complete."
 # Names of columns in text, and the columns that a narrow terminal goes without, the first first.
 SHORT = {"fit vs scikit-learn": "fit vs sk", "tuning vs scikit-learn": "tune vs sk"}
 DISPENSABLE = ("tune", "fit", "+- sd", "against the best", "certificates", "tuning vs scikit-learn")
@@ -51,6 +52,21 @@ class Section:
         return [result for result in self.results if result.ran]
 
     @property
+    def in_table(self):
+        """The results but those of candidates that were never started."""
+        return [result for result in self.results if not was_not_started(result)]
+
+    @property
+    def not_run(self):
+        """The names of those that did not take part, by the reason."""
+        found = by_reason(self.skipped)
+        for result in filter(was_not_started, self.results):
+            reason = f"{result.error[len(NOT_STARTED) : -1]}; --resume continues with them"
+            library = "" if result.library == OURS else f" of {result.library}"
+            found[reason].append(result.name + library)
+        return found
+
+    @property
     def p_values(self):
         """The p-value of each result against the best, by library and name."""
         ran = self.ran
@@ -60,6 +76,18 @@ class Section:
         n_test = len(self.dataset.y) // self.cv if shares else None
         found = against_best([result.scores() for result in ran], 1 / (self.cv - 1), n_test)
         return {(r.library, r.name): p for r, p in zip(ran, found)}
+
+
+def by_reason(skipped):
+    """Return the names of those that did not take part, by the reason."""
+    found = collections.defaultdict(list)
+    for name, reason in skipped.items():
+        found[reason].append(name)
+    return found
+
+
+def was_not_started(result):
+    return result.error.startswith(NOT_STARTED) and not result.folds
 
 
 def by_score(results):
@@ -163,14 +191,13 @@ def time_cell(result, time):
 def certificate_cell(result):
     """Return the certificates, the first in full size."""
     found = [f"{name} {value:.2g}" for name, value in result.certificates.items()]
-    meanings = {certificate.name: certificate.meaning for certificate in CERTIFICATES}
-    said = "\n".join(f"{name}: {meanings[name]}" for name in result.certificates)
+    said = "\n".join(f"{name}: {MEANINGS[name]}" for name in result.certificates)
     return Cell("; ".join(found[:1]), small="; ".join(found[1:]), title=said)
 
 
 def chance_cell(p):
     if p >= LEVEL:
-        return Cell("not distinguishable" if p < 1 else "best", p, small=f"p = {p:.2g}")
+        return Cell("not distinguishable", p, small=f"p = {p:.2g}") if p < 1 else Cell("best", p)
     return Cell("worse", p, small=f"p = {p:.1g}")
 
 
@@ -191,7 +218,7 @@ def result_table(section):
         (" notes", ""),
     ]
     rows = []
-    for result in section.results:
+    for result in section.in_table:
         if not result.ran:
             done = f" after {len(result.folds)} of {section.cv} folds" if result.folds else ""
             blank = ["-", "-", "", "", "-", "", "-", ""]
@@ -238,14 +265,6 @@ def metric_table(section):
     return header, rows
 
 
-def skipped_by_reason(skipped):
-    """Return the names of those that did not take part, by the reason."""
-    found = collections.defaultdict(list)
-    for name, reason in skipped.items():
-        found[reason].append(name)
-    return found
-
-
 def warning_texts(results):
     """Return each text of a warning once, with the names of those that gave it."""
     found = collections.defaultdict(list)
@@ -289,7 +308,7 @@ def text_report(section):
     parts += [f"note: {note}" for note in section.dataset.notes]
     parts += [f"warning: {warning}" for warning in warnings_of(section)]
     parts += ["", aligned(*result_table(section), terminal_width()), ""]
-    for reason, names in skipped_by_reason(section.skipped).items():
+    for reason, names in section.not_run.items():
         which = f"not run: {counted(names)} ({reason}): {', '.join(names)}"
         parts.append(textwrap.fill(which, 100, subsequent_indent="  "))
     parts += [textwrap.fill(verdict(section), 100), ""]
@@ -315,17 +334,18 @@ def html_report(sections, command, state="{}"):
 
 def html_section(section):
     """Return the pieces of the page about one data set."""
-    kinds = [row_kind(result) for result in section.results]
+    kinds = [row_kind(result) for result in section.in_table]
     pieces = [tag("h2", section.dataset.summary), paragraph(verdict(section), "verdict")]
     pieces += [paragraph(warning, "warning") for warning in warnings_of(section)]
     header, rows = result_table(section)
-    pieces.append(page.table(header, rows, "Results, the best first", kinds=kinds))
-    pieces += not_run(section.skipped)
+    pieces.append(page.table(header, rows, "Results, the best first", kinds=kinds, libraries=True))
+    pieces += not_run(section.not_run)
     pieces += pictures(section)
     if section.ran:
         kinds = [row_kind(result) for result in section.ran]
         pieces.append("<h3>All scores, and the time to predict</h3>")
-        pieces.append(page.table(*metric_table(section), "Means over the folds", kinds=kinds))
+        scores = page.table(*metric_table(section), "Means over folds", kinds=kinds, libraries=True)
+        pieces.append(scores)
     for diagnosis in section.diagnoses[:1]:
         if diagnosis.confusion:
             pieces += confusion(diagnosis, section.dataset)
@@ -341,11 +361,11 @@ def html_section(section):
     return pieces
 
 
-def not_run(skipped):
+def not_run(groups):
     """Return a paragraph for each reason for which estimators did not take part."""
     return [
         paragraph(f"Not run: {counted(names)} ({reason}): {', '.join(names)}.", "soft")
-        for reason, names in skipped_by_reason(skipped).items()
+        for reason, names in groups.items()
     ]
 
 
@@ -470,7 +490,7 @@ def chosen(section):
         tried = "tunes itself" if result.tunes_itself else str(result.n_settings)
         rows.append([result.name, result.library, Cell(tried), Cell("; ".join(texts))])
     header = [(" estimator", ""), (" library", ""), ("settings tried", ""), (" chosen (folds)", "")]
-    table = page.table(header, rows, "Chosen in the training parts alone")
+    table = page.table(header, rows, "Chosen in the training parts alone", libraries=True)
     return [page.folded("Parameters that were chosen", table)]
 
 
@@ -478,9 +498,9 @@ def meanings(results, more=""):
     """Return the meaning of the certificates that there are, and more entries of the list."""
     present = {name for result in results for name in result.certificates}
     items = "".join(
-        tag("dt", certificate.name) + tag("dd", certificate.meaning)
-        for certificate in CERTIFICATES
-        if certificate.name in present
+        tag("dt", name) + tag("dd", meaning)
+        for name, meaning in MEANINGS.items()
+        if name in present
     )
     return f"<dl>{items}{more}</dl>"
 

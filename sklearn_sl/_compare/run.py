@@ -21,7 +21,7 @@ from sklearn_sl._compare.table import InputError
 QUICK_BUDGET = 110.0  # seconds; `make demo` must end within two minutes
 RACE_SHARE = 0.85  # of the budget; the rest is for the closer look
 ALL_FAILED, INTERRUPTED = 1, 130
-GO_ON = "the report has what was done until then, and --resume goes on from it"
+GO_ON = "the report has the results so far, and --resume continues from it"
 SAVE_EVERY = 30.0  # seconds between two reports while the race goes on
 
 
@@ -59,7 +59,7 @@ def compare_stream(options, datasets, names, exclude, end, argv):
     if len(datasets) > 1:
         raise InputError("--stream needs a data set: compare FILE --stream")
     if options.resume or options.save is not None:
-        raise InputError("--stream goes neither with --resume nor with --save")
+        raise InputError("--stream cannot be combined with --resume or --save")
     section, text, page = stream.compare(options, datasets[0], names, exclude, end, argv)
     try:
         write_report(options.out, page)

@@ -192,7 +192,7 @@ def load(path):
     except InputError:
         raise
     except Exception as error:  # whatever a file that is something else may lead to
-        raise InputError(f"{path!r} is no model of compare --save ({error})") from None
+        raise InputError(f"{path!r} is not a model saved by compare --save ({error})") from None
     if not known:
         raise InputError(f"{path!r} was saved by another version: save it again")
     return parts
@@ -207,7 +207,10 @@ def load_skops(path):
     types = skops.io.get_untrusted_types(file=path)
     odd = sorted(set(types) - trusted_types())
     if odd:
-        raise InputError(f"{path!r} holds {', '.join(odd)}, which no model of compare has: refused")
+        raise InputError(
+            f"{path!r} was not loaded: it holds {', '.join(odd)}, which a model saved by "
+            "compare does not have"
+        )
     return skops.io.load(path, trusted=types)
 
 

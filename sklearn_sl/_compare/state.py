@@ -57,7 +57,9 @@ def load(path):
     except FileNotFoundError:
         return {}
     except (TypeError, ValueError):  # no such block, or none of this version; or no text at all
-        raise InputError(f"--resume: {path!r} is no report of this version to go on from") from None
+        raise InputError(
+            f"--resume: {path!r} is not a report of this version that can be continued"
+        ) from None
     except OSError as error:
         raise InputError(f"--resume: cannot read {path!r}: {error.strerror}") from None
 

@@ -32,8 +32,8 @@ MOST_BLOCKS = 5000  # longer streams are told in blocks
 POINTS = 40  # of a curve
 PICTURED = 5  # curves
 SORTED = (
-    "Rows with like targets follow each other in this file: if that order is none that new rows "
-    "will have, shuffle the file first."
+    "Rows with similar targets follow each other in this file: if new rows will not arrive in such "
+    "an order, shuffle the file first."
 )
 
 
@@ -172,7 +172,7 @@ def candidates_of(dataset, names, exclude, seed):
             found.append(rival)
     if len(found) == 1:
         asked = f" among {', '.join(names)}" if names else ""
-        raise InputError(f"no learner of streams for {dataset.task}{asked}: it needs partial_fit")
+        raise InputError(f"no estimator with partial_fit for {dataset.task}{asked}")
     return found, skipped
 
 
@@ -325,11 +325,13 @@ def html_report(section, command):
         body.append(paragraph(report.INTERRUPTED, "warning"))
     kinds = [report.row_kind(result) for result in section.results]
     body += [paragraph(explanation(section)), page.table(*table(section), "Results", kinds=kinds)]
-    body += report.not_run(section.skipped)
+    body += report.not_run(report.by_reason(section.skipped))
     if section.ran:
         svg = plots.stream_plot(section.ran[:PICTURED], metric)
         caption = f"{metric.label} of the first rows, the best {PICTURED}"
         body.append(f'<div class="plots">{page.figure(svg, caption)}</div>')
     body += report.preparation(dataset, "on the first rows")
-    body += ["<h2>How to read this</h2>", report.meanings(section.ran), report.version_table()]
+    if any(result.certificates for result in section.ran):
+        body += ["<h2>How to read this</h2>", report.meanings(section.ran)]
+    body.append(report.version_table())
     return page.document(f"sklearn_sl compare --stream: {dataset.name}", body)

@@ -7,7 +7,7 @@ the style sheet of the page, in light and in dark.
 import html
 import math
 
-LETTER = 6.3  # about the width of a letter
+LETTER = 7.6  # pixels, of a wide font
 LINE = 17
 
 

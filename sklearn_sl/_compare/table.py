@@ -78,6 +78,8 @@ def did_you_mean(word, choices):
     """Return a hint with the closest of ``choices``, or nothing."""
     choices = {choice.casefold(): choice for choice in choices}
     close = difflib.get_close_matches(word.casefold(), choices, n=2, cutoff=0.6)
+    if word.casefold() in choices:
+        close = [word.casefold()]
     return f"; did you mean {' or '.join(choices[name] for name in close)}?" if close else ""
 
 
@@ -135,7 +137,8 @@ def decoded(path, content, encoding):
         raise InputError(f"--encoding {encoding}: no such encoding") from None
     except UnicodeDecodeError:
         raise InputError(
-            f"{path!r} is not a CSV file in UTF-8 or {encoding}: name its encoding with --encoding"
+            f"{path!r} is not a CSV file in {encoding}: name its encoding with --encoding, or "
+            "leave it to be found out"
         ) from None
 
 

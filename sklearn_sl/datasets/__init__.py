@@ -1,6 +1,12 @@
 """Generators of the problems that the theorems are about."""
 
-from sklearn_sl.datasets._adversaries import BisectionAdversary, ExpertAdversary, Game, play
+from sklearn_sl.datasets._adversaries import (
+    BisectionAdversary,
+    ExpertAdversary,
+    Game,
+    OpposingAdversary,
+    play,
+)
 from sklearn_sl.datasets._boolean import (
     adversarial_stream,
     make_disjunction,
@@ -19,6 +25,7 @@ from sklearn_sl.datasets._matrices import (
     make_switching_tasks,
     matrix_trials,
 )
+from sklearn_sl.datasets._shattered import make_shattered_points
 from sklearn_sl.datasets._streams import (
     make_bandit_losses,
     make_drifting_losses,
@@ -31,6 +38,7 @@ __all__ = [
     "BisectionAdversary",
     "ExpertAdversary",
     "Game",
+    "OpposingAdversary",
     "adversarial_stream",
     "adversarial_vertex_order",
     "make_bandit_losses",
@@ -43,6 +51,7 @@ __all__ = [
     "make_drifting_stream",
     "make_multitask_experts",
     "make_separable",
+    "make_shattered_points",
     "make_similarity_matrix",
     "make_switching_experts",
     "make_switching_tasks",

@@ -196,6 +196,80 @@ class ExpertAdversary:
         return outcome
 
 
+class OpposingAdversary:
+    """Says the opposite of whatever a learner predicts from two experts that never agree.
+
+    The first expert says 0, the second one 1, in every round. A deterministic learner is wrong in
+    all of ``m`` rounds, while the better expert is wrong in ``m / 2`` of them at most. So no such
+    learner makes fewer than twice the mistakes of the best expert: ``M - c min_i M_i`` is at least
+    ``(1 - c / 2) m``, which is linear for every ``c < 2``. Learners that draw their predictions are
+    not covered: the adversary has to know what they say.
+
+    Attributes
+    ----------
+    classes : tuple
+        0 and 1.
+
+    n_wrong : list of int
+        How often each expert was wrong.
+
+    See Also
+    --------
+    play : Plays a game with a learner.
+    ExpertAdversary : For experts, one of which is always right.
+    sklearn_sl.theory.two_regret_bound : How near to twice a learner comes.
+
+    References
+    ----------
+    .. [1] N. Cesa-Bianchi and G. Lugosi, "Prediction, learning, and games", Cambridge University
+       Press, 2006.
+
+    Examples
+    --------
+    >>> from sklearn_sl.datasets import OpposingAdversary, play
+    >>> from sklearn_sl.online import WeightedMajority
+    >>> adversary = OpposingAdversary()
+    >>> play(adversary, WeightedMajority(), n_rounds=100).n_mistakes
+    100
+    >>> adversary.n_wrong
+    [50, 50]
+    """
+
+    n_wrong: list[int]
+
+    classes = (0, 1)
+
+    def __init__(self) -> None:
+        self.n_wrong = [0, 0]
+
+    def next(self) -> np.ndarray:
+        """Return the advice of the experts.
+
+        Returns
+        -------
+        x : ndarray of shape (2,)
+            0 and 1.
+        """
+        return np.array([0.0, 1.0])
+
+    def answer(self, prediction: int) -> int:
+        """Return the outcome, and go on to the next round.
+
+        Parameters
+        ----------
+        prediction : int
+            What the learner says.
+
+        Returns
+        -------
+        y : int
+            The other class.
+        """
+        outcome = 0 if prediction == 1 else 1
+        self.n_wrong[1 - outcome] += 1
+        return outcome
+
+
 class Game(NamedTuple):
     """What happened between an adversary and a learner; see :func:`play`.
 
@@ -237,7 +311,7 @@ def play(adversary: Any, learner: Any, n_rounds: int) -> Any:
     Parameters
     ----------
     adversary : object with ``next``, ``answer`` and ``classes``
-        :class:`BisectionAdversary`, :class:`ExpertAdversary`, or one like them. It is changed.
+        :class:`BisectionAdversary`, :class:`ExpertAdversary` or one like them. It is changed.
 
     learner : estimator with ``partial_fit``, or callable
         An estimator goes on from the state that it has, and learns after each round. One of

@@ -258,21 +258,13 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
     (array([0.917, 0.752, 0.516]), array([0.3, 0.3, 0. ]))
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimator_weights_: np.ndarray
-    estimator_errors_: np.ndarray
     edge_: np.ndarray
     normalizers_: np.ndarray
     training_bound_: np.ndarray
     training_errors_: np.ndarray
     margins_: np.ndarray
-    validation_errors_: np.ndarray
-    stop_reason_: str
     classes_: np.ndarray
     n_classes_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {
@@ -450,7 +442,10 @@ class AdaBoostClassifier(EstimatorMixin, BoostingMixin, ClassifierMixin, BaseEst
         y = np.asarray(y)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if not np.array_equal(self.classes_[codes], y):
-            raise ValueError("y must have no other classes than classes_, those of the fit.")
+            raise ValueError(
+                f"y must contain only classes seen in fit, classes_={self.classes_.tolist()}; got "
+                f"{np.setdiff1d(y, self.classes_).tolist()} as well."
+            )
         *_, votes = self._staged_votes(X)
         return votes.margins(codes)
 

@@ -129,15 +129,6 @@ class AdaBoostRegressor(EstimatorMixin, BoostingMixin, RegressorMixin, BaseEstim
     (0.6, 'n_estimators')
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimator_weights_: np.ndarray
-    estimator_errors_: np.ndarray
-    validation_errors_: np.ndarray
-    stop_reason_: str
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _default_estimator = partial(DecisionTreeRegressor, max_depth=3)
     _parameter_constraints = {
         **BoostingMixin._parameter_constraints,

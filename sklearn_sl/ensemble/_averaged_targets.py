@@ -1,5 +1,9 @@
 """What bagging and forests average: shares of classes or votes, and numbers."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,6 +18,8 @@ from sklearn_sl.tree._tree import node_labels
 
 class AveragedClassesMixin:
     """Classes as targets: answers are shares, or votes."""
+
+    classes_: np.ndarray
 
     _parameter_constraints = {"voting": [StrOptions({"average", "vote"})]}
 
@@ -112,6 +118,8 @@ class AveragedClassesMixin:
 
 class AveragedTargetsMixin:
     """Numbers as targets."""
+
+    oob_prediction_: Any
 
     def _encode_targets(self, y, old):
         """Return targets as numbers; learn how many there are, as many as before a warm start."""

@@ -39,6 +39,21 @@ if TYPE_CHECKING:
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_curve_")
 
 
+def check_balance(ensemble, before, resampling):
+    """Warn if classes are balanced by the rows of this fit, and in earlier ones by others."""
+    chosen = getattr(ensemble, "class_weight", None)
+    entries = chosen if isinstance(chosen, list) else [chosen]
+    is_balanced = any(isinstance(entry, str) for entry in entries)
+    if is_balanced and any(other.fingerprint != resampling.fingerprint for other in before[-1:]):
+        warn(
+            'class_weight presets "balanced" or "balanced_subsample" are not recommended for '
+            "warm_start if the fitted data differs from the full dataset: the new base estimators "
+            "count the classes of other samples. Compute the weights of the classes from a large "
+            'enough sample of y by compute_class_weight("balanced", classes=classes, y=y), and '
+            "pass them as the class_weight parameter."
+        )
+
+
 class AveragingMixin:
     """Base estimators fitted to resampled rows, whose answers are averaged.
 
@@ -50,6 +65,11 @@ class AveragingMixin:
     samples as they take them, ``_sample_reader()`` who reads these, ``_node_answers(estimator)``
     what each node of a tree answers, and ``_answers(estimator, X)`` what any other one does.
     """
+
+    estimator_: Any
+    estimators_: list[Any]
+    oob_score_: float
+    oob_curve_: Any
 
     _what_is_fitted = "estimators"
 
@@ -117,6 +137,8 @@ class AveragingMixin:
         if self.oob_score:
             check_out_of_bag(self, resampling, y)
         seeds = self._draw_seeds(old)
+        if len(seeds):
+            check_balance(self, old.get("_resamplings", []), resampling)
         columns = self._draw_columns(seeds)
         estimators = self._grow(group, resampling, seeds, columns) if len(seeds) else []
         self.estimators_ = old.get("estimators_", []) + estimators
@@ -163,7 +185,8 @@ class AveragingMixin:
         """Return the rows of positive weight, and which they are: None is all of them."""
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
             )
         if sp.issparse(y):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -24,6 +25,7 @@ from sklearn_sl.ensemble._averaging import AveragingMixin
 from sklearn_sl.ensemble._base_estimators import (
     ResampledEstimators,
     ResampledTrees,
+    checked_samples,
     features_of,
     is_per_row,
     is_tree,
@@ -32,7 +34,6 @@ from sklearn_sl.ensemble._base_estimators import (
 from sklearn_sl.ensemble._paragraphs import inserted
 from sklearn_sl.ensemble._resampling import draw_features
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn_sl.tree._training_set import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,9 @@ ANY_VALUES = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite
 
 class BaggingMixin(AveragingMixin):
     """Base estimators of any kind, on some rows and some features."""
+
+    estimator_: Any
+    estimators_features_: list[Any]
 
     _parameter_constraints = {
         **AveragingMixin._parameter_constraints,
@@ -131,7 +135,7 @@ class BaggingMixin(AveragingMixin):
                     for name, value in fit_params.items()
                 }
             group = ResampledEstimators(self.estimator_, X, y, **how, fit_params=fit_params)
-        self._reader = group.reader
+        self._reader = nameless(group.reader)
         self._n_drawn_features = self._count_features()
         return group
 
@@ -165,9 +169,15 @@ class BaggingMixin(AveragingMixin):
     def _read_query(self, X):
         if self._reader is None:
             return validate_data(self, X, reset=False, **ANY_VALUES)
-        numbers = read_samples(self._reader, X, reset=False)
-        validate_data(self, X, reset=False, skip_check_array=True)  # says who complains of names
-        return numbers
+        return checked_samples(self, self._reader, X)
+
+
+def nameless(reader):
+    """Return a reader of samples, if there is one, that leaves the names of features to us."""
+    if reader is not None:
+        reader = copy.copy(reader)
+        vars(reader).pop("feature_names_in_", None)
+    return reader
 
 
 def _estimators_decide(ensemble):
@@ -272,16 +282,8 @@ class BaggingClassifier(
     True
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimators_features_: list[Any]
-    classes_: np.ndarray
     n_classes_: int
-    oob_score_: float
     oob_decision_function_: np.ndarray
-    oob_curve_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class = DecisionTreeClassifier
     _parameter_constraints = {
@@ -551,14 +553,7 @@ class BaggingRegressor(
     [[1, 2, 4, 5, 8], [0, 1, 2, 4, 8]]
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimators_features_: list[Any]
-    oob_score_: float
     oob_prediction_: Any
-    oob_curve_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class = DecisionTreeRegressor
     _parameter_constraints = BaggingMixin._parameter_constraints

@@ -110,13 +110,7 @@ def read_for(ensemble, estimator, X, *, reset):
                 X = np.asarray(X)
             validate_data(ensemble, X, reset=True, skip_check_array=True)
             return X
-        if hasattr(X, "columns"):
-            validate_data(ensemble, X, reset=False, skip_check_array=True)
-            return read_samples(estimator, without_names(X), reset=False)
-        # The tree knows best what is wrong with an array; the ensemble may miss names.
-        numbers = read_samples(estimator, X, reset=False)
-        validate_data(ensemble, X, reset=False, skip_check_array=True)
-        return numbers
+        return checked_samples(ensemble, estimator, X)
     tags = get_tags(estimator).input_tags
     if not tags.two_d_array:  # strings and the like, which the base estimators will look at
         return X
@@ -130,6 +124,20 @@ def read_for(ensemble, estimator, X, *, reset):
         order="C",
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
     )
+
+
+def checked_samples(ensemble, reader, X):
+    """Return samples as a tree reads them; the ensemble complains of other features.
+
+    The tree knows no names of features, or they would be complained of twice.
+    """
+    if is_table := len(getattr(X, "shape", ())) == 2:
+        validate_data(ensemble, X, reset=False, skip_check_array=True)
+        X = without_names(X) if hasattr(X, "columns") else X
+    numbers = read_samples(reader, X, reset=False)
+    if not is_table:  # the tree knows best what is wrong with it
+        validate_data(ensemble, X, reset=False, skip_check_array=True)
+    return numbers
 
 
 def without_names(X):

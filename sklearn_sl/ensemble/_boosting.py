@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone, is_regressor
@@ -29,6 +29,9 @@ class BoostedInputMixin:
     ``_default_estimator`` makes the base estimator where ``estimator`` is None.
     """
 
+    estimator_: Any
+    estimators_: list[Any]
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         taken = get_tags(self._template()).input_tags
@@ -47,7 +50,8 @@ class BoostedInputMixin:
         """
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
             )
         given = self.estimator
         self.estimator_ = self._default_estimator() if given is None else clone(given)
@@ -83,6 +87,12 @@ class BoostingMixin(BoostedInputMixin):
     stop, or None; and ``_begin_weakly(state, estimator)`` is called if the first one is no better
     than chance.
     """
+
+    estimators_: list[Any]
+    estimator_weights_: np.ndarray
+    estimator_errors_: np.ndarray
+    validation_errors_: np.ndarray
+    stop_reason_: str
 
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],

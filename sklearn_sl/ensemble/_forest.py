@@ -53,6 +53,10 @@ TREE_PARAMS = (
 class ForestMixin(AveragingMixin):
     """Trees that look at some of the features in each node."""
 
+    estimator_: Any
+    n_outputs_: int
+    is_categorical_: np.ndarray
+
     _parameter_constraints = {
         **AveragingMixin._parameter_constraints,
         "max_samples": [
@@ -332,17 +336,8 @@ class RandomForestClassifier(
     array(['spam'], dtype='<U4')
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    classes_: np.ndarray
     n_classes_: int | list[Any]
-    n_outputs_: int
-    oob_score_: float
     oob_decision_function_: Any
-    oob_curve_: Any
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class, _sklearn_class = DecisionTreeClassifier, peer.RandomForestClassifier
     _parameter_constraints = {
@@ -624,15 +619,7 @@ class RandomForestRegressor(
     (0.5, (442,))
     """
 
-    estimator_: Any
-    estimators_: list[Any]
-    n_outputs_: int
-    oob_score_: float
     oob_prediction_: Any
-    oob_curve_: Any
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _tree_class, _sklearn_class = DecisionTreeRegressor, peer.RandomForestRegressor
     _parameter_constraints = {
@@ -687,6 +674,14 @@ class RandomForestRegressor(
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
+
+    def _encode_targets(self, y, old):
+        y = super()._encode_targets(y, old)
+        if self.criterion == "poisson" and not y.any(axis=0).all():
+            raise ValueError(
+                "Sum of y is not strictly positive which is necessary for Poisson regression."
+            )
+        return y
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

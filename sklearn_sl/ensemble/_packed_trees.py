@@ -127,8 +127,8 @@ def last_column(tree, columns):
     """Return the last of the columns that a tree looks at, if they are as many as it knows."""
     if len(columns) != tree.n_features or np.min(columns) < 0:
         raise ValueError(
-            f"estimators_features_ must have {tree.n_features} features of X for a tree that was "
-            f"fitted on so many, got {columns}."
+            f"estimators_features_ must have {tree.n_features} entries for a tree that was fitted "
+            f"on {tree.n_features} features; got {columns}."
         )
     return int(np.max(columns))
 

@@ -172,14 +172,11 @@ class ForwardStagewiseClassifier(EstimatorMixin, StagewiseMixin, ClassifierMixin
     (np.float64(0.0545), np.float64(0.0545))
     """
 
-    estimator_: Any
     estimators_: list[Any]
     estimator_weights_: list[Any]
     losses_: list[Any]
     stop_reasons_: list[Any]
     classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _default_estimator = partial(DecisionTreeClassifier, max_depth=1)
     _parameter_constraints = {
@@ -471,14 +468,11 @@ class ForwardStagewiseRegressor(EstimatorMixin, StagewiseMixin, RegressorMixin, 
     (True, 0.6)
     """
 
-    estimator_: Any
     estimators_: list[Any]
     estimator_weights_: np.ndarray
     intercept_: float
     losses_: np.ndarray
     stop_reason_: str
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _default_estimator = partial(DecisionTreeRegressor, max_depth=1)
     _parameter_constraints = {

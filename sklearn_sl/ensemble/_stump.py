@@ -302,8 +302,6 @@ class DecisionStump(EstimatorMixin, ClassifierMixin, BaseEstimator):
     error_: float
     edge_: float
     classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {"n_jobs": [Integral, None]}
 

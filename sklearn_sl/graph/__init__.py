@@ -27,6 +27,7 @@ from sklearn_sl.graph._interpolation_cv import (
     LaplacianInterpolationRegressorCV,
 )
 from sklearn_sl.graph._label_propagation import LabelPropagation, LabelSpreading
+from sklearn_sl.graph._labelled_scores import labelled_scorer
 from sklearn_sl.graph._min_cut import MinCutClassifier, minimum_cut
 from sklearn_sl.graph._online import GraphOnlinePredictor
 from sklearn_sl.graph._p_laplacian import PLaplacianClassifier, p_resistance
@@ -64,6 +65,7 @@ __all__ = [
     "graph_from_edges",
     "kirchhoff_index",
     "knn_graph",
+    "labelled_scorer",
     "laplacian",
     "minimum_cut",
     "mst_graph",

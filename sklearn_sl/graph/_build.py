@@ -70,7 +70,7 @@ GRAPH = "the weights of a graph, whose columns are the training samples"
 class GraphBuilder(
     EstimatorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Makes a graph of samples, and ties new samples to it.
+    """Builds a graph of samples, and connects new samples to it.
 
     The edges are chosen by ``method``, or by several whose edges are united. An edge of the length
     ``d`` between samples of the scales ``s`` and ``t`` has the weight ::
@@ -153,8 +153,6 @@ class GraphBuilder(
     graph_: sp.csr_array
     X_fit_: np.ndarray | SparseLike
     scale_: float | np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "method": [StrOptions(set(METHODS)), tuple, list],

@@ -30,6 +30,7 @@ from sklearn_sl._state import check_entries
 from sklearn_sl._threads import for_each, one_blas_thread
 from sklearn_sl._validation import validate_data
 from sklearn_sl.base import EstimatorMixin
+from sklearn_sl.graph._labelled_scores import accuracy_of_labelled
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import check_target, label_codes, label_column
 
@@ -430,8 +431,6 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
     objective_: float
     energy_: float
     label_fit_: float
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -625,3 +624,27 @@ class EigenfunctionClassifier(EstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the samples that have a label.
+
+        Samples that are marked as unlabelled are left out: their label is unknown, not wrong. For
+        other scores see :func:`sklearn_sl.graph.labelled_scorer`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        score : float
+            The share of the labels that are predicted.
+        """
+        return accuracy_of_labelled(self, X, y, sample_weight)

@@ -30,8 +30,6 @@ from sklearn_sl.graph._vertices import (
 )
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
 TINY = np.finfo(np.float64).tiny
@@ -127,6 +125,14 @@ def as_values(labels, n_values):
 class InterpolationClassifierMixin(GraphClassifierMixin):
     """Classes by interpolation of their indicators: what fitting and leaving out share."""
 
+    energy_: float
+    energy_curve_: np.ndarray
+    residual_: float
+    error_bound_: float
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
+
     def _training_problem(self, X, y, sample_weight, alpha, **graph_params):
         """Return the vertices and the problem of the shares of classes at them."""
         vertices, Y, _ = self._training_vertices(X, y, sample_weight, **graph_params)
@@ -171,6 +177,17 @@ class InterpolationClassifierMixin(GraphClassifierMixin):
 @described
 class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
     """Numbers by interpolation: what fitting and leaving out share."""
+
+    transduction_: Any
+    mean_: float | np.ndarray
+    component_without_label_: np.ndarray
+    energy_: float
+    energy_curve_: np.ndarray
+    residual_: float
+    error_bound_: float
+    hitting_time_: np.ndarray
+    solver_: str
+    n_iter_: int
 
     def _training_problem(self, X, y, sample_weight, alpha, **graph_params):
         """Return the vertices and the problem of targets measured from their mean, in one unit."""
@@ -252,7 +269,7 @@ class InterpolationRegressorMixin(GraphMixin, MultiOutputMixin):
 class LaplacianInterpolationClassifier(
     EstimatorMixin, InterpolationClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Classification by harmonic functions on a graph: few labels and many samples without.
+    """Semi-supervised classification by harmonic functions on a graph.
 
     With the indicators ``Y`` of the classes at labelled vertices, the distributions ``U`` of all
     vertices minimise the energy ``trace(U'LU) = sum of w_ij |U_i - U_j|^2 over the edges``, where
@@ -352,23 +369,6 @@ class LaplacianInterpolationClassifier(
     1.0
     """
 
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    energy_curve_: np.ndarray
-    residual_: float
-    error_bound_: float
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {
         **ALPHA_CONSTRAINT,
@@ -428,7 +428,7 @@ class LaplacianInterpolationClassifier(
 class LaplacianInterpolationRegressor(
     EstimatorMixin, InterpolationRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """Regression by harmonic functions on a graph: few targets and many samples without.
+    """Semi-supervised regression by harmonic functions on a graph.
 
     With the targets ``y`` at labelled vertices, the values ``u`` of all vertices minimise the
     energy ``u'Lu = sum of w_ij (u_i - u_j)^2 over the edges``, where ``L`` is the Laplacian of the
@@ -518,21 +518,6 @@ class LaplacianInterpolationRegressor(
     >>> model.fit(path, [0, np.nan, np.nan, np.nan, np.nan, 1]).transduction_
     array([0. , 0.2, 0.4, 0.6, 0.8, 1. ])
     """
-
-    transduction_: Any
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    mean_: float | np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    energy_curve_: np.ndarray
-    residual_: float
-    error_bound_: float
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _compare_grid = {"n_neighbors": [5, 10, 20]}
     _parameter_constraints = {

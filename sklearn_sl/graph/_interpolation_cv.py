@@ -32,17 +32,17 @@ from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import GraphClassifierMixin, GraphMixin
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # No score of probabilities is worse than that of this one.
 LEAST = 1e-15
+# What is searched by default.
+AUTOMATIC = {"n_neighbors": [5, 10, 20]}
 
 
 SEARCH_CONSTRAINTS = {
     "alphas": ["array-like"],
-    "graph_grid": [dict, list, None],
+    "graph_grid": [dict, list, StrOptions({"auto"}), None],
     **SOLVER_CONSTRAINTS,
 }
 
@@ -99,12 +99,16 @@ def judge(estimator, params, alpha, vertices, problem, score_of):
 
 def check_grid(estimator):
     """Return the parameters of all graphs of ``graph_grid``, dicts."""
-    if estimator.graph_grid is None:
+    grid = estimator.graph_grid
+    if isinstance(grid, str):
+        plain = isinstance(estimator.affinity, str) and not estimator._precomputed
+        grid = AUTOMATIC if plain else None
+    if grid is None:
         return [{}]
     if estimator._precomputed:
         raise ValueError("graph_grid must be None if affinity='precomputed'.")
     known = GraphBuilder().get_params().keys()
-    points = list(ParameterGrid(estimator.graph_grid))
+    points = list(ParameterGrid(grid))
     unknown = sorted({name for point in points for name in point} - known)
     if unknown:
         raise ValueError(
@@ -131,7 +135,7 @@ class LaplacianInterpolationClassifierCV(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Classification by harmonic functions on the graph that leaves out labels best.
+    """Classification by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the distribution that every labelled
     vertex would have without its label is known in closed form, at the price of one solve for each
@@ -210,22 +214,6 @@ class LaplacianInterpolationClassifierCV(
     best_score_: float
     cv_results_: dict[Any, Any]
     loo_distributions_: np.ndarray
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    residual_: float
-    error_bound_: float
-    energy_curve_: np.ndarray
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,
@@ -233,13 +221,13 @@ class LaplacianInterpolationClassifierCV(
         "scoring": [StrOptions({"neg_brier_score", "accuracy", "neg_log_loss"})],
         "class_mass": [StrOptions({"prior"}), "array-like", None],
     }
-    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+    _compare_grid = {"graph_grid": [AUTOMATIC]}
 
     def __init__(
         self,
         alphas: ArrayLike = (0.0,),
         *,
-        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        graph_grid: dict[Any, Any] | list[Any] | Literal["auto"] | None = "auto",
         affinity: Any = "knn",
         n_neighbors: int = 10,
         weight: Literal["gaussian", "exponential", "binary"] = "gaussian",
@@ -306,7 +294,7 @@ class LaplacianInterpolationRegressorCV(
     RegressorMixin,
     BaseEstimator,
 ):
-    """Regression by harmonic functions on the graph that leaves out targets best.
+    """Regression by harmonic functions, with the graph chosen by leave-one-out.
 
     For each graph of ``graph_grid`` and each of ``alphas`` the value that every vertex with a
     target would have without it is known in closed form, at the price of one solve for each
@@ -386,33 +374,19 @@ class LaplacianInterpolationRegressorCV(
     best_score_: float
     cv_results_: dict[Any, Any]
     loo_predictions_: Any
-    transduction_: Any
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    mean_: float | np.ndarray
-    component_without_label_: np.ndarray
-    energy_: float
-    residual_: float
-    error_bound_: float
-    energy_curve_: np.ndarray
-    hitting_time_: np.ndarray
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_CONSTRAINTS,
         **GraphMixin._graph_constraints,
         "scoring": [StrOptions({"neg_mean_squared_error", "neg_mean_absolute_error"})],
     }
-    _compare_grid = {"graph_grid": [{"n_neighbors": [5, 10, 20]}]}
+    _compare_grid = {"graph_grid": [AUTOMATIC]}
 
     def __init__(
         self,
         alphas: ArrayLike = (0.0,),
         *,
-        graph_grid: dict[Any, Any] | list[Any] | None = None,
+        graph_grid: dict[Any, Any] | list[Any] | Literal["auto"] | None = "auto",
         affinity: Any = "knn",
         n_neighbors: int = 10,
         weight: Literal["gaussian", "exponential", "binary"] = "gaussian",

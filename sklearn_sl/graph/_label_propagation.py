@@ -20,6 +20,7 @@ from sklearn_sl._validation import validate_data
 from sklearn_sl._warnings import warn
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.graph._absorption import harmonic, normalised, spreading
+from sklearn_sl.graph._labelled_scores import accuracy_of_labelled
 from sklearn_sl.graph._nearest import nearest_samples, nearest_search
 from sklearn_sl.graph._paragraphs import described
 from sklearn_sl.graph._vertices import propagation_codes
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
 
 class PropagationMixin:
     """The affinities between samples, and what follows from distributions of labels."""
+
+    X_: np.ndarray | SparseLike
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    transduction_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+    residual_: float
+    n_iter_: int
 
     _parameter_constraints = {
         "kernel": [StrOptions({"knn", "rbf"}), callable],
@@ -193,6 +203,30 @@ class PropagationMixin:
         most_probable = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[most_probable]
 
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the samples that have a label.
+
+        Samples that are marked as unlabelled are left out: their label is unknown, not wrong. For
+        other scores see :func:`sklearn_sl.graph.labelled_scorer`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        score : float
+            The share of the labels that are predicted.
+        """
+        return accuracy_of_labelled(self, X, y, sample_weight)
+
 
 def _gaussian_affinities(X, gamma):
     """Return ``exp(-gamma d**2)`` of all pairs of samples, exactly symmetric."""
@@ -237,7 +271,10 @@ def check_affinities(weights, shape):
             f"got shape {weights.shape}."
         )
     if not np.isfinite(stored).all():
-        raise ValueError("kernel returned affinities that are infinite or NaN.")
+        raise ValueError(
+            "kernel returned affinities that are infinite or NaN: scale the features, or choose "
+            "another kernel."
+        )
     if stored.size and stored.min() < 0:
         raise ValueError(
             "kernel returned a negative affinity. Affinities must be >= 0: use a kernel such as "
@@ -251,7 +288,7 @@ def check_affinities(weights, shape):
 
 @described
 class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label propagation: the label at which a random walk over the samples ends.
+    """Label propagation classifier.
 
     From a sample ``i`` the walk goes to ``j`` with a probability in proportion to the affinity
     ``A_ij``, until it meets a labelled sample. The distribution of the label there solves::
@@ -320,17 +357,6 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
     True
     """
 
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     def __init__(
         self,
         kernel: Literal["knn", "rbf"] | Callable[..., Any] = "rbf",
@@ -374,7 +400,7 @@ class LabelPropagation(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEs
 
 @described
 class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEstimator):
-    """Label spreading: a compromise between the labels and the neighbours.
+    """Label spreading classifier.
 
     Solves ``F = alpha S F + (1 - alpha) Y``, where ``Y`` are the indicators of the labels, zero for
     unlabelled samples, ``S_ij = A_ij / sqrt(d_i d_j)`` without its diagonal, and ``d_j = sum_i
@@ -443,17 +469,6 @@ class LabelSpreading(EstimatorMixin, PropagationMixin, ClassifierMixin, BaseEsti
     >>> print(f"{np.mean(model.transduction_ == y):.2f}")
     0.93
     """
-
-    X_: np.ndarray | SparseLike
-    classes_: np.ndarray
-    label_distributions_: np.ndarray
-    transduction_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
-    residual_: float
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _compare_grid = {"gamma": [0.01, 0.1, 1.0], "alpha": [0.05, 0.2, 0.8]}
     _parameter_constraints = {

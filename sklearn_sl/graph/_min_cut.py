@@ -207,7 +207,7 @@ def _minimum_cut(arcs, sources, sinks):
 
 @described
 class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Classification by the labelling of a graph that cuts the least weight.
+    """Semi-supervised classification by a minimum cut of a graph.
 
     For two classes, of all labellings that agree with the labels that are given, it is one with ::
 
@@ -311,20 +311,11 @@ class MinCutClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, Ba
     1.0
     """
 
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
     cut_weight_: float
     flow_value_: float
     isolating_weights_: np.ndarray
     unique_: bool
     ambiguous_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {**GraphClassifierMixin._graph_constraints}
     # With all labels given, there is nothing to spread.

@@ -523,14 +523,8 @@ class GraphOnlinePredictor(
 
     graph_: sp.csr_array
     vertex_: np.ndarray
-    classes_: np.ndarray
-    n_mistakes_: int
-    n_trials_: int
-    cumulative_loss_: float
     consistent_: bool
     bound_: float | None
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     # With all labels given, there is nothing to spread.
     _compare_grid = None

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_sl._laplacians._adjacency import as_graph
@@ -105,7 +104,7 @@ def _p_resistance(W, p, a, b, tol, max_iter):
 
 @described
 class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Classification by the labelling of a graph with the least p-seminorm.
+    """Semi-supervised classification by minimum p-seminorm interpolation on a graph.
 
     For two classes the indicator ``u`` of the second one is extended from the labelled vertices to
     all others by ::
@@ -202,18 +201,9 @@ class PLaplacianClassifier(EstimatorMixin, GraphClassifierMixin, ClassifierMixin
     1.0
     """
 
-    classes_: np.ndarray
-    transduction_: np.ndarray
-    label_distributions_: np.ndarray
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    prior_: np.ndarray
-    component_without_label_: np.ndarray
     energy_: float
     duality_gap_: float
     n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **GraphClassifierMixin._graph_constraints,

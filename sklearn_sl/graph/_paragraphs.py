@@ -87,9 +87,11 @@ described = inserter(
         alphas : array-like, default=(0.0,)
             The candidates for ``alpha``.
 
-        graph_grid : dict or list of dict, default=None
+        graph_grid : "auto", dict, list of dict or None, default="auto"
             The candidates for parameters of :class:`GraphBuilder`, lists by name, such as
-            ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``.
+            ``{"n_neighbors": [5, 10, 20], "scale": ["self-tuning", "median"]}``. "auto" is
+            ``{"n_neighbors": [5, 10, 20]}`` if ``affinity="knn"``. Otherwise, and with None, there
+            is one graph, that of the other parameters.
 
         affinity : {"knn", "precomputed"} or GraphBuilder, default="knn"
             The graph, but for what ``graph_grid`` replaces.

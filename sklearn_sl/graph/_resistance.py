@@ -310,7 +310,7 @@ def commute_time(
     error: float = 0.3,
     random_state: int | np.random.RandomState | None = None,
 ) -> sp.csr_array | np.ndarray:
-    """Return how long the random walk takes from one vertex to another and back, on average.
+    """Return the expected time of a random walk from one vertex to another and back.
 
     The walk goes from ``i`` to ``j`` with the probability ``w_ij / d_i``. Between vertices of one
     component the time is the resistance times the sum of the degrees of that component (twice the

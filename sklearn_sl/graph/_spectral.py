@@ -336,7 +336,7 @@ def cut_and_ratio(W, size, second):
 
 @described
 class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator):
-    r"""Splits a graph in two where few edges are cut, by the second eigenvector of its Laplacian.
+    r"""Bisects a graph by the second eigenvector of its Laplacian.
 
     The best split into :math:`A` and :math:`B` has the least ratio cut
 
@@ -460,10 +460,6 @@ class SpectralBisection(EstimatorMixin, GraphMixin, ClusterMixin, BaseEstimator)
     ratio_cut_: float
     residual_: float
     n_iter_: int
-    graph_: sp.csr_array
-    vertex_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "threshold": [StrOptions({"sign", "gap", "sweep"})],

@@ -30,10 +30,11 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.base import as_label_array, missing_labels, read_labels
 from sklearn_sl.graph._build import GraphBuilder, build_graph, read_samples
 from sklearn_sl.graph._edges import WEIGHTS
+from sklearn_sl.graph._labelled_scores import accuracy_of_labelled
 from sklearn_sl.graph._paragraphs import described
 
 if TYPE_CHECKING:
-    from sklearn_sl._typing import MatrixLike
+    from sklearn_sl._typing import ArrayLike, MatrixLike
 
 # Numbers, truth values and text of NumPy: labels as they are.
 PLAIN = "biufU"
@@ -160,6 +161,11 @@ def label_codes(y, unlabelled):
     labels = y[~marked]
     if labels.dtype.kind not in PLAIN:
         labels = read_labels(labels)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(
+            "Input y contains NaN: to mark samples as unlabelled, replace it by the value of "
+            "unlabelled, for example np.where(np.isnan(y), -1, y)."
+        )
     if labels.dtype.kind not in "biuU":
         assert_all_finite(labels, input_name="y")
     if marked.all():
@@ -237,6 +243,9 @@ def _marked(y, unlabelled):
 
 class GraphMixin:
     """The parameters ``affinity, n_neighbors, weight, scale`` and the graph that they make."""
+
+    graph_: sp.csr_array
+    vertex_: np.ndarray
 
     _graph_constraints = {
         "affinity": [StrOptions({"knn", "precomputed"}), GraphBuilder],
@@ -371,6 +380,12 @@ def _divided_by_largest(weights):
 class GraphClassifierMixin(GraphMixin):
     """Classes at the vertices of a graph: distributions of labels, also at new samples."""
 
+    classes_: np.ndarray
+    transduction_: np.ndarray
+    label_distributions_: np.ndarray
+    prior_: np.ndarray
+    component_without_label_: np.ndarray
+
     _graph_constraints = {**GraphMixin._graph_constraints, "unlabelled": "no_validation"}
 
     def _training_vertices(self, X, y, sample_weight, **graph_params):
@@ -438,6 +453,29 @@ class GraphClassifierMixin(GraphMixin):
         """
         most_likely = self.predict_proba(X).argmax(axis=1)
         return self.classes_[most_likely]
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the samples that have a label.
+
+        Samples that are marked as unlabelled are left out: their label is unknown, not wrong. For
+        other scores see :func:`sklearn_sl.graph.labelled_scorer`.
+
+        Parameters
+        ----------
+        {queries}
+
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        score : float
+            The share of the labels that are predicted.
+        """
+        return accuracy_of_labelled(self, X, y, sample_weight)
 
 
 def check_target(estimator, y):

@@ -145,7 +145,6 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     """
 
     alpha_: float | np.ndarray
-    kernel_: Any | None
     best_kernel_params_: dict[Any, Any]
     best_score_: float | np.ndarray
     score_path_: Any
@@ -155,8 +154,6 @@ class KernelRidgeCV(EstimatorMixin, KernelRegressorMixin, BaseEstimator):
     intercept_: float | np.ndarray
     coef_: Any
     dof_: float | np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_PARAMETERS,
@@ -330,9 +327,7 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
     0.97
     """
 
-    classes_: np.ndarray
     alpha_: float
-    kernel_: Any | None
     best_kernel_params_: dict[Any, Any]
     best_score_: float
     score_path_: np.ndarray
@@ -342,8 +337,6 @@ class KernelRidgeClassifierCV(EstimatorMixin, KernelClassifierMixin, BaseEstimat
     intercept_: float | np.ndarray
     coef_: Any
     dof_: float
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **SEARCH_PARAMETERS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,9 @@ from sklearn_sl._warnings import warn
 from sklearn_sl.kernel_ridge import _solvers
 from sklearn_sl.kernels._base import encode_checked, gram_product
 from sklearn_sl.kernels._dot import Linear
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
 
 document = inserter(
     **PARAGRAPHS,
@@ -153,6 +156,16 @@ def values_at(model, X):
 class LeverageMixin:
     """The leverages of a fitted model, computed when they are first asked for."""
 
+    dual_coef_: Any
+    X_fit_: np.ndarray | SparseLike
+    intercept_: float | np.ndarray
+    coef_: Any
+    residual_norm_: float | np.ndarray
+    rkhs_norm_: float | np.ndarray
+    jitter_: float
+    solver_: str
+    n_iter_: int
+
     @property
     def leverage_(self) -> Any:
         """The leverage of each training sample, ``d prediction_i / d y_i``."""
@@ -170,7 +183,7 @@ class LeverageMixin:
         if self.solver_ in ("nystrom", "cg"):
             raise AttributeError(
                 f'leverage_ is not available with solver="{self.solver_}", which keeps only the '
-                'landmarks, and dof_ is not with solver="cg": use solver="cholesky".'
+                'landmarks, and dof_ is not available with solver="cg": use solver="cholesky".'
             )
         if self._leverage is None:
             self._leverage = self._compute_leverages()
@@ -212,6 +225,8 @@ class KernelRegressorMixin(KernelMachineMixin, MultiOutputMixin, RegressorMixin)
 @document
 class KernelClassifierMixin(KernelMachineMixin, ClassifierMixin):
     """An expansion that regresses the indicators of the classes."""
+
+    classes_: np.ndarray
 
     def decision_function(self, X: Any) -> Any:
         """Return the regression of the class indicators.

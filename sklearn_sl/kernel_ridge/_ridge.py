@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 RIDGE_PARAMETERS = {
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
@@ -160,19 +160,6 @@ class KernelRidge(EstimatorMixin, LeverageMixin, KernelRegressorMixin, BaseEstim
     >>> round(float(model.dof_), 1)
     7.0
     """
-
-    dual_coef_: Any
-    X_fit_: np.ndarray | SparseLike
-    kernel_: Any | None
-    intercept_: float | np.ndarray
-    coef_: Any
-    residual_norm_: float | np.ndarray
-    rkhs_norm_: float | np.ndarray
-    jitter_: float
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = RIDGE_PARAMETERS
 
@@ -326,20 +313,6 @@ class KernelRidgeClassifier(EstimatorMixin, LeverageMixin, KernelClassifierMixin
     >>> round(model.score(X, y), 2)
     0.99
     """
-
-    classes_: np.ndarray
-    dual_coef_: Any
-    X_fit_: np.ndarray | SparseLike
-    kernel_: Any | None
-    intercept_: float | np.ndarray
-    coef_: Any
-    residual_norm_: float | np.ndarray
-    rkhs_norm_: float | np.ndarray
-    jitter_: float
-    solver_: str
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **RIDGE_PARAMETERS,

@@ -158,6 +158,7 @@ def choose_in_closed_form(model, X, y, weight, make_score, labels):
     if not np.isfinite(best.value):
         raise ValueError(_why_no_score(model))
     _expand_best(model, given, X, y, used, best, alphas, ravel)
+    model._weight = np.ones(len(y), y.dtype) if weight is None else weight
     model.score_path_ = np.array(path)
 
 

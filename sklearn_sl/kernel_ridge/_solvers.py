@@ -171,12 +171,10 @@ def solve_primal(X, y, alpha, weight, *, fit_intercept):
     sides = np.asarray(X.T @ (weight[:, None] * centred)) - np.outer(x_mean, weight @ centred)
     fit = Fit.empty(y, "primal")
     coef = np.empty((X.shape[1], y.shape[1]))
-    store = _linalg.empty_store(X.shape[1])
     for value in np.unique(alpha):
         chosen = np.flatnonzero(alpha == value)
-        store[:-1] = moments
         shift = np.full(X.shape[1], float(value))
-        solution = _linalg.solve_and_report(store, shift, sides[:, chosen])
+        solution = _linalg.solve_matrix(moments, shift, sides[:, chosen])
         coef[:, chosen] = solution.x
         fit.jitter[chosen] = solution.jitter
         fit.residual_norm[chosen] = _relative(_norms(solution.residual), sides[:, chosen])

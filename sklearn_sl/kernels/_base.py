@@ -561,6 +561,19 @@ def pair_values(kernel, X, Y, out):
         APART.reset(token)
 
 
+def pair_gram(kernel, X, step):
+    """Return such values of all pairs of samples, ``K[i, j]`` that of ``X[j]`` with ``X[i]``.
+
+    Samples that an estimator has validated, of which ``step`` at a time are evaluated.
+    """
+    K = np.empty((X.shape[0], X.shape[0]))
+    for columns in slices(X.shape[0], step):
+        chosen = encode_checked(kernel, X[columns])
+        pair_values(kernel, encode_checked(kernel, X), chosen, K[:, columns])
+    finite_or_explain(K, kernel)
+    return K.T
+
+
 def share_out(kernel, work, pieces):
     """Do the pieces of work on a kernel matrix, by several threads if the kernel allows."""
     if getattr(kernel, "concurrent", False):

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_sl._docstrings import inserter
 from sklearn_sl._sklearn import Interval, fit_context
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.kernels._base import added_up
@@ -23,6 +24,16 @@ FLOATS = {"dtype": [np.float64, np.float32]}
 # A row of more numbers, or a dense matrix of more, is a mistake and not a wish.
 WIDEST = 2**24
 LARGEST = 2**33
+
+document = inserter(
+    monomials_of="""
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data.
+
+    y : None
+        Ignored.
+    """,
+)
 
 
 def literals_of(X):
@@ -58,9 +69,6 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     >>> literals.get_feature_names_out()
     array(['x0', 'not_x0', 'x1', 'not_x1'], dtype=object)
     """
-
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {}
 
@@ -128,31 +136,16 @@ class LiteralFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
 
 class _MonomialsMixin(TransformerMixin):
-    """A transformer whose features are monomials; the hook is ``_monomials(n_features)``.
+    """A transformer whose features are those of a fitted ``PolynomialFeatures``.
 
-    The hook returns an unfitted ``PolynomialFeatures`` and the number of its
-    features, or raises if it has too many.
+    ``fit`` chooses it and calls ``_keep_monomials``; hook: ``_weighted(features)``.
     """
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: None = None) -> Self:
-        """Choose the monomials.
+    monomials_: Any
+    n_features_out_: int
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
-        X = validate_data(self, X, accept_sparse="csr", **FLOATS)
-        monomials, n_features_out = self._monomials(X.shape[1])
+    def _keep_monomials(self, X, monomials, n_features_out):
+        """Set the fitted attributes, or raise if there would be too many features."""
         if n_features_out > WIDEST:
             raise ValueError(
                 f"{type(self).__name__} would make more than {WIDEST} features of the "
@@ -161,7 +154,6 @@ class _MonomialsMixin(TransformerMixin):
         # The outermost transformer alone answers to set_output.
         self.monomials_ = monomials.set_output(transform="default").fit(X)
         self.n_features_out_ = n_features_out
-        return self
 
     def transform(self, X: MatrixLike) -> np.ndarray | SparseLike:
         """Return the monomials of each row.
@@ -213,6 +205,7 @@ class _MonomialsMixin(TransformerMixin):
         return tags
 
 
+@document
 class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     """The products of the features over all subsets of at most ``order`` of them.
 
@@ -248,11 +241,6 @@ class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     array([[ 1.,  2.,  3.,  5.,  6., 10., 15., 30.]])
     """
 
-    monomials_: Any
-    n_features_out_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         "order": [Interval(Integral, 1, None, closed="left"), None],
         "include_bias": ["boolean"],
@@ -262,19 +250,34 @@ class SubsetFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
         self.order = order
         self.include_bias = include_bias
 
-    def _monomials(self, n_features):
-        order = n_features if self.order is None else min(self.order, n_features)
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
+        """Choose the monomials.
+
+        Parameters
+        ----------
+        {monomials_of}
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        X = validate_data(self, X, accept_sparse="csr", **FLOATS)
+        order = X.shape[1] if self.order is None else min(self.order, X.shape[1])
         n_subsets = 0
         for size in range(not self.include_bias, order + 1):
-            n_subsets += comb(n_features, size)
+            n_subsets += comb(X.shape[1], size)
             if n_subsets > WIDEST:  # no need to know by how much
                 break
         monomials = PolynomialFeatures(
             degree=order, interaction_only=True, include_bias=self.include_bias
         )
-        return monomials, n_subsets
+        self._keep_monomials(X, monomials, n_subsets)
+        return self
 
 
+@document
 class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     """The features and their second-order correlations, ``(x_i, x_i x_j for i <= j)``.
 
@@ -307,19 +310,28 @@ class CorrelationFeatures(EstimatorMixin, _MonomialsMixin, BaseEstimator):
     array([[2., 3., 4., 6., 9.]])
     """
 
-    monomials_: Any
-    n_features_out_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {"scaled": ["boolean"]}
 
     def __init__(self, scaled: bool = False) -> None:
         self.scaled = scaled
 
-    def _monomials(self, n_features):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
+        """Choose the monomials.
+
+        Parameters
+        ----------
+        {monomials_of}
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        X = validate_data(self, X, accept_sparse="csr", **FLOATS)
         monomials = PolynomialFeatures(degree=2, include_bias=False)
-        return monomials, n_features * (n_features + 3) // 2
+        self._keep_monomials(X, monomials, X.shape[1] * (X.shape[1] + 3) // 2)
+        return self
 
     def _weighted(self, features):
         if not self.scaled:

@@ -254,7 +254,7 @@ def progressive_val_score(
         return _score(estimator, scoring, y, answers, method)
     sizes = np.asarray(at, dtype=int)
     if np.any((sizes < 1) | (sizes > len(y))):
-        raise ValueError(f"at must be integers from 1 to {len(y)}.")
+        raise ValueError(f"at must be integers in [1, {len(y)}], the number of samples; got {at}.")
     return np.array([_score(estimator, scoring, y[:k], answers[:k], method) for k in sizes])
 
 
@@ -281,7 +281,7 @@ def online_to_batch(
     classes: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
-    """Make a learner for later use out of a learner of streams.
+    """Return a model for new samples, fitted by an online learner.
 
     If a learner makes at most ``B`` mistakes on any stream, then on ``m`` independent samples of
     one distribution its predictions are wrong at most ``B`` times, so that the mean over all ``t``

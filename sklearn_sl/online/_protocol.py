@@ -65,7 +65,7 @@ SAMPLES = {
     "ensure_all_finite": False,
 }
 FINITE = {"ensure_all_finite": True}
-NO_TARGET = "{} requires y to be passed, but the target y is None."
+NO_TARGET = "This {} estimator requires y to be passed, but the target y is None."
 
 
 # ---------------------------------------------------------------- validation
@@ -154,6 +154,9 @@ class OnlineRegressorMixin:
     Unless a learner says otherwise its answer is one score, which is the prediction. Hook:
     ``_scores(X)``, a matrix of one column.
     """
+
+    cumulative_loss_: float
+    n_trials_: int
 
     _counts_mistakes = _together = False
     _mutable = _fixed = _certificates = ()
@@ -265,6 +268,11 @@ class OnlineClassifierMixin:
     column for each score.
     """
 
+    classes_: np.ndarray
+    n_mistakes_: int
+    n_trials_: int
+    cumulative_loss_: float
+
     _counts_mistakes = _has_scores = True
     _mutable = _fixed = _certificates = ()
     _free, _width, _sample_checks = FREE, 1, SAMPLES
@@ -336,7 +344,7 @@ class OnlineClassifierMixin:
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes, but the data has only "
-                f"one class: {self.classes_[0]!r}."
+                f"one class: {self.classes_.tolist()[0]!r}."
             )
 
     def _codes(self, y):

@@ -23,7 +23,7 @@ STEPS_OF_RUN = 8
 MANY_FEATURES = 2**15
 BEYOND = (
     "The weights of {} times a sample exceed the range of floating point numbers: scale the "
-    "features, or take smaller steps."
+    "features, or choose a smaller learning rate."
 )
 
 

@@ -1,7 +1,10 @@
 """What the support vector machines share: their parameters, kernels and certificates."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +26,9 @@ from sklearn_sl.kernels._dot import Linear
 from sklearn_sl.svm import _smo
 from sklearn_sl.svm._samples import solver_samples
 
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
+
 document = inserter(
     **PARAGRAPHS,
     svm_kernel="""
@@ -43,6 +49,61 @@ document = inserter(
     shrinking="""
     shrinking : bool, default=True
         Whether the solver leaves out, for a while, the samples that violate nothing.
+    """,
+    search_Cs="""
+    Cs : int or array-like of shape (n_Cs,), default=10
+        The values of ``C`` to choose from, positive and finite. An int is the
+        number of values from 0.001 to 1000, evenly spaced on a logarithmic scale.
+    """,
+    search_kernel_grid="""
+    kernel_grid : dict or list of dict, default=None
+        Kernel parameters to choose from, as for
+        :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists of ``gamma``,
+        ``degree``, ``coef0`` and even ``kernel``, for a kernel object its own parameters.
+    """,
+    search_gamma="""
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        The ``gamma`` of the named kernels, as in :class:`SVC`. What depends on data is computed
+        from all samples, once.
+    """,
+    search_max_iter="""
+    max_iter : int, default=-1
+        The maximum number of steps of the solver for one problem. -1 is ten million, or a hundred
+        per sample if that is more.
+    """,
+    search_resources="""
+    cache_size : float, default=200
+        The maximum memory for the kernel values of a fit, in MB. The search also holds the Gram
+        matrix of all samples, if memory allows.
+
+    n_jobs : int, default=None
+        The number of threads that solve folds side by side; None is 1 unless in a
+        :obj:`joblib.parallel_backend` context. ``cv="loo"`` has one thread.
+
+    verbose : bool, default=False
+        Whether to print the best score of each fold.
+    """,
+    search_results="""
+    C_ : float
+        The chosen ``C``.
+
+    kernel_ : kernel object or None
+        The chosen kernel, every parameter a number; None if precomputed.
+
+    best_params_ : dict
+        The choice: "C" and the point of ``kernel_grid``. Of equal scores the first in the order
+        of ``cv_results_`` is chosen.
+
+    best_score_ : float
+        The score of the choice.
+
+    best_index_ : int
+        Its place in ``cv_results_``.
+
+    cv_results_ : dict
+        "params", "split0_test_score" and so on for the folds, "mean_test_score",
+        "std_test_score" and "rank_test_score", in the order of
+        :class:`~sklearn.model_selection.GridSearchCV`: the values of ``C`` in the outer loop.
     """,
     svm_weight="""
     sample_weight : float or array-like of shape (n_samples,), default=None
@@ -90,6 +151,13 @@ PARAMETERS = {
 class SupportVectorMixin(KernelMachineMixin):
     """The fitted machine: an expansion in support vectors, with certificates."""
 
+    kernel_: Any | None
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    n_support_: np.ndarray
+    shape_fit_: tuple[Any, ...]
+    converged_: bool
+
     _function_of_matrices = True
 
     @property
@@ -102,7 +170,7 @@ class SupportVectorMixin(KernelMachineMixin):
         }
 
     def _refuse_sparse_kernel(self, X):
-        if self._precomputed and sp.issparse(X):
+        if sp.issparse(X) and self._precomputed:
             raise TypeError(
                 'Sparse precomputed kernels are not supported: for kernel="precomputed" pass '
                 "X.toarray()."
@@ -206,10 +274,10 @@ def read_only(coef):
 
 def without_negative(sample_weight):
     """Return weights with zeros in place of negative ones, which remove samples, too."""
-    if sample_weight is None or np.ndim(sample_weight) != 1:
-        return sample_weight
+    if sample_weight is None:
+        return None
     weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "fiub" or not len(weight):
+    if weight.ndim != 1 or weight.dtype.kind not in "fiub" or not len(weight):
         return sample_weight
     if not (np.nan_to_num(weight, nan=1.0) > 0).any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")

@@ -61,6 +61,19 @@ CLASSIFIER_PARAMETERS = {
 class ClassificationMixin(SupportVectorMixin):
     """The machines of all pairs of classes and their predictions, for :class:`SVC` and its CV."""
 
+    n_support_: np.ndarray
+    classes_: np.ndarray
+    class_weight_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: np.ndarray
+    primal_objective_: np.ndarray
+    duality_gap_: np.ndarray
+    kkt_violation_: np.ndarray
+    margin_: np.ndarray
+    n_iter_: np.ndarray
+    fit_status_: int
+
     def _classes(self, X, y, sample_weight):
         """Return samples, classes, the weights of the problem, and those that were given."""
         self._refuse_sparse_kernel(X)
@@ -361,26 +374,6 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     >>> model.coef_.round(4), model.intercept_.round(4), model.margin_.round(4)
     (array([[0.4, 0.8]]), array([-0.2]), array([1.118]))
     """
-
-    classes_: np.ndarray
-    class_weight_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: np.ndarray
-    primal_objective_: np.ndarray
-    duality_gap_: np.ndarray
-    kkt_violation_: np.ndarray
-    margin_: np.ndarray
-    n_iter_: np.ndarray
-    converged_: bool
-    fit_status_: int
-    kernel_: Any | None
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,

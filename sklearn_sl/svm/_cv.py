@@ -27,7 +27,7 @@ from sklearn_sl.svm._solver import go_on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 
 @document
@@ -42,22 +42,15 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
 
     Parameters
     ----------
-    Cs : int or array-like of shape (n_Cs,), default=10
-        The values of ``C`` to choose from, positive and finite. An int is the
-        number of values from 0.001 to 1000, evenly spaced on a logarithmic scale.
+    {search_Cs}
 
     {svm_kernel}
 
-    kernel_grid : dict or list of dict, default=None
-        Kernel parameters to choose from, as for
-        :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists of ``gamma``,
-        ``degree``, ``coef0`` and even ``kernel``, for a kernel object its own parameters.
+    {search_kernel_grid}
 
     {degree}
 
-    gamma : {"scale", "auto", "median"} or float, default="scale"
-        The ``gamma`` of the named kernels, as in :class:`SVC`. What depends on data is computed
-        from all samples, once.
+    {search_gamma}
 
     {svm_coef0}
 
@@ -92,45 +85,15 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
 
     {svm_tol}
 
-    max_iter : int, default=-1
-        The maximum number of steps of the solver for one problem. -1 is ten million, or a hundred
-        per sample if that is more.
+    {search_max_iter}
 
     {shrinking}
 
-    cache_size : float, default=200
-        The maximum memory for the kernel values of a fit, in MB. The search also holds the Gram
-        matrix of all samples, if memory allows.
-
-    n_jobs : int, default=None
-        The number of threads that solve folds side by side; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. ``cv="loo"`` has one thread.
-
-    verbose : bool, default=False
-        Whether to print the best score of each fold.
+    {search_resources}
 
     Attributes
     ----------
-    C_ : float
-        The chosen ``C``.
-
-    kernel_ : kernel object or None
-        The chosen kernel, every parameter a number; None if precomputed.
-
-    best_params_ : dict
-        The choice: "C" and the point of ``kernel_grid``. Of equal scores the first in the order
-        of ``cv_results_`` is chosen.
-
-    best_score_ : float
-        The score of the choice.
-
-    best_index_ : int
-        Its place in ``cv_results_``.
-
-    cv_results_ : dict
-        "params", "split0_test_score" and so on for the folds, "mean_test_score",
-        "std_test_score" and "rank_test_score", in the order of
-        :class:`~sklearn.model_selection.GridSearchCV`: the values of ``C`` in the outer loop.
+    {search_results}
 
     classes_ : ndarray of shape (n_classes,)
         The class labels, without classes whose samples all have weight zero.
@@ -195,29 +158,10 @@ class SVCCV(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator)
     """
 
     C_: float
-    kernel_: Any | None
     best_params_: dict[Any, Any]
     best_score_: float
     best_index_: int
     cv_results_: dict[Any, Any]
-    classes_: np.ndarray
-    class_weight_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: np.ndarray
-    primal_objective_: np.ndarray
-    duality_gap_: np.ndarray
-    kkt_violation_: np.ndarray
-    margin_: np.ndarray
-    n_iter_: np.ndarray
-    converged_: bool
-    fit_status_: int
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **CLASSIFIER_PARAMETERS,
@@ -350,22 +294,15 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    Cs : int or array-like of shape (n_Cs,), default=10
-        The values of ``C`` to choose from, positive and finite. An int is the
-        number of values from 0.001 to 1000, evenly spaced on a logarithmic scale.
+    {search_Cs}
 
     {svm_kernel}
 
-    kernel_grid : dict or list of dict, default=None
-        Kernel parameters to choose from, as for
-        :class:`~sklearn.model_selection.ParameterGrid`: for a named kernel lists of ``gamma``,
-        ``degree``, ``coef0`` and even ``kernel``, for a kernel object its own parameters.
+    {search_kernel_grid}
 
     {degree}
 
-    gamma : {"scale", "auto", "median"} or float, default="scale"
-        The ``gamma`` of the named kernels, as in :class:`SVC`. What depends on data is computed
-        from all samples, once.
+    {search_gamma}
 
     {svm_coef0}
 
@@ -392,45 +329,15 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
 
     {svm_tol}
 
-    max_iter : int, default=-1
-        The maximum number of steps of the solver for one problem. -1 is ten million, or a hundred
-        per sample if that is more.
+    {search_max_iter}
 
     {shrinking}
 
-    cache_size : float, default=200
-        The maximum memory for the kernel values of a fit, in MB. The search also holds the Gram
-        matrix of all samples, if memory allows.
-
-    n_jobs : int, default=None
-        The number of threads that solve folds side by side; None is 1 unless in a
-        :obj:`joblib.parallel_backend` context. ``cv="loo"`` has one thread.
-
-    verbose : bool, default=False
-        Whether to print the best score of each fold.
+    {search_resources}
 
     Attributes
     ----------
-    C_ : float
-        The chosen ``C``.
-
-    kernel_ : kernel object or None
-        The chosen kernel, every parameter a number; None if precomputed.
-
-    best_params_ : dict
-        The choice: "C" and the point of ``kernel_grid``. Of equal scores the first in the order
-        of ``cv_results_`` is chosen.
-
-    best_score_ : float
-        The score of the choice.
-
-    best_index_ : int
-        Its place in ``cv_results_``.
-
-    cv_results_ : dict
-        "params", "split0_test_score" and so on for the folds, "mean_test_score",
-        "std_test_score" and "rank_test_score", in the order of
-        :class:`~sklearn.model_selection.GridSearchCV`: the values of ``C`` in the outer loop.
+    {search_results}
 
     support_ : ndarray of shape (n_SV,)
         The support vectors as rows of the training set.
@@ -493,27 +400,10 @@ class SVRCV(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     """
 
     C_: float
-    kernel_: Any | None
     best_params_: dict[Any, Any]
     best_score_: float
     best_index_: int
     cv_results_: dict[Any, Any]
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: float
-    primal_objective_: float
-    duality_gap_: float
-    kkt_violation_: float
-    margin_: float
-    n_iter_: int
-    converged_: bool
-    fit_status_: int
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **REGRESSION_PARAMETERS,

@@ -181,9 +181,9 @@ class Resident:
             values[left[batch]] = self._batch_without(left[batch])
         if self.unsolved:
             warn(
-                f"SMO stopped before the violation was {self.tol:.1e} for {self.unsolved} of the "
-                "left-out samples, whose values are approximate. Scale the features "
-                "(StandardScaler) or reduce C.",
+                f"SMO stopped before the KKT violation fell below tol={self.tol:.1e} for "
+                f"{self.unsolved} of the left-out samples, whose values are approximate. Scale "
+                "the features (StandardScaler) or reduce C.",
                 ConvergenceWarning,
             )
         return self._as_given(values)

@@ -24,7 +24,7 @@ from sklearn_sl.svm._dual_ascent import DualAscent, kernel_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 # The fewest steps of the default budget, and its passes.
 DEFAULT_STEPS, DEFAULT_PASSES = 10**7, 1000
@@ -164,23 +164,17 @@ class MulticlassSVC(EstimatorMixin, SupportVectorMixin, ClassifierMixin, BaseEst
     True
     """
 
+    n_support_: np.ndarray
+    converged_: bool
     classes_: np.ndarray
     dual_coef_: np.ndarray
     class_weight_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
     coef_: np.ndarray
-    shape_fit_: tuple[Any, ...]
-    kernel_: Any | None
     dual_objective_: float
     primal_objective_: float
     duality_gap_: float
     kkt_violation_: float
-    converged_: bool
     n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "C": [Interval(Real, 0, None, closed="neither")],

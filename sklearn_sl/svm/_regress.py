@@ -44,6 +44,17 @@ REGRESSION_PARAMETERS = {
 class RegressionMixin(SupportVectorMixin):
     """The machine of a regression and its predictions, for :class:`SVR` and its CV."""
 
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray | SparseLike
+    intercept_: np.ndarray
+    dual_objective_: float
+    primal_objective_: float
+    duality_gap_: float
+    kkt_violation_: float
+    margin_: float
+    n_iter_: int
+    fit_status_: int
+
     def _targets(self, X, y, sample_weight):
         """Return samples, targets, and the weights, also as given."""
         self._refuse_sparse_kernel(X)
@@ -215,24 +226,6 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     >>> bool(model.duality_gap_ < 1e-9)
     True
     """
-
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray | SparseLike
-    intercept_: np.ndarray
-    dual_objective_: float
-    primal_objective_: float
-    duality_gap_: float
-    kkt_violation_: float
-    margin_: float
-    n_iter_: int
-    converged_: bool
-    fit_status_: int
-    kernel_: Any | None
-    shape_fit_: tuple[Any, ...]
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = REGRESSION_PARAMETERS
 

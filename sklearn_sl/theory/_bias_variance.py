@@ -227,8 +227,13 @@ def bias_variance(
 
 def _predict_once(estimator, draw, X_test, rng):
     """Fit a clone to a new training set and return what it predicts for the test points."""
+    return fit_once(estimator, draw, rng)[0].predict(X_test)
+
+
+def fit_once(estimator, draw, rng):
+    """Fit a clone to a new training set, with random states drawn anew; return it and the set."""
     X, y = draw(rng)
     model = clone(estimator)
     names = [name for name in sorted(model.get_params()) if name.split("__")[-1] == "random_state"]
     model.set_params(**{name: int(rng.integers(2**31)) for name in names})
-    return model.fit(X, y).predict(X_test)
+    return model.fit(X, y), X, y

@@ -71,3 +71,54 @@ def vector(name, value, low=-LARGEST, high=LARGEST):
     if numbers.ndim != 1 or not numbers.size:
         raise ValueError(f"{name} must be a non-empty 1-D array; got shape {numbers.shape}.")
     return numbers
+
+
+# ---------------------------------------------------------------- functions of a few microseconds
+
+
+def quick(name, value, low=-LARGEST, high=LARGEST):
+    """Return what :func:`real` does; a number of Python as ``np.float64``, without an array."""
+    if isinstance(value, float | int) and low <= value <= high:
+        return np.float64(value)
+    return real(name, value, low, high)
+
+
+def quick_positive(name, value):
+    """Return what :func:`positive` does; a number of Python as ``np.float64``."""
+    if isinstance(value, float | int) and 0 < value <= LARGEST:
+        return np.float64(value)
+    return positive(name, value)
+
+
+def quick_whole(name, value, low=0):
+    """Return what :func:`whole` does; a number of Python as ``np.float64``."""
+    if isinstance(value, float | int) and low <= value <= LARGEST and value % 1 == 0:
+        return np.float64(value)
+    return whole(name, value, low)
+
+
+def quick_log_size(n_hypotheses, log_n_hypotheses):
+    """Return the natural logarithm of the size of a class, given as a number or a logarithm."""
+    if (n_hypotheses is None) == (log_n_hypotheses is None):
+        raise ValueError(
+            "Pass either n_hypotheses or log_n_hypotheses; got "
+            f"n_hypotheses={short(n_hypotheses)} and log_n_hypotheses={short(log_n_hypotheses)}."
+        )
+    if log_n_hypotheses is not None:
+        return quick("log_n_hypotheses", log_n_hypotheses, 0.0)
+    if isinstance(n_hypotheses, int) and n_hypotheses >= 1:
+        return np.float64(math.log(n_hypotheses))  # of any size
+    return log_count("n_hypotheses", n_hypotheses)
+
+
+def one_of(name, value, choices):
+    """Return ``value``, or raise a ValueError unless it is one of the choices."""
+    if value not in choices:
+        valid = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {valid}; got {short(value)}.")
+    return value
+
+
+def plain(result):
+    """Return a result of broadcasting, as a number of Python if it has no dimensions."""
+    return result if isinstance(result, np.ndarray) and result.ndim else float(result)

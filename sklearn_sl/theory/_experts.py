@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -183,7 +184,8 @@ def weighted_average_bound(
     prior = vector("prior", prior, 0.0, 1.0)
     if prior.shape != (n_experts,) or not np.isclose(prior.sum(), 1):
         raise ValueError(
-            "prior must have one weight for each expert, and its weights must sum to one."
+            f"prior must have one weight for each of {n_experts} experts, and its weights must sum "
+            f"to 1; got shape {prior.shape} and sum {prior.sum():g}."
         )
     with np.errstate(divide="ignore"):
         return -np.log(prior) / eta
@@ -338,7 +340,10 @@ def adahedge_bound(
     scale = positive("scale", scale)
     loss = real("best_loss", m * scale / 2 if best_loss is None else best_loss, low=0)
     if np.any(loss > m * scale):
-        raise ValueError("best_loss must be <= scale times the number of trials.")
+        raise ValueError(
+            f"best_loss must be <= scale * n_trials; got best_loss={short(best_loss)}, "
+            f"scale={scale} and n_trials={short(n_trials)}."
+        )
     share = np.divide(loss, m * scale, out=np.zeros(np.broadcast(loss, m).shape), where=m > 0)
     spread = scale * loss * (1 - share) * np.log(n)
     return 2 * np.sqrt(spread) + scale * (16 / 3 * np.log(n) + 2)
@@ -429,9 +434,9 @@ def _shift_sizes(n_trials, n_experts, n_shifts):
     T, n = whole("n_trials", n_trials, low=1), whole("n_experts", n_experts, low=1)
     k = whole("n_shifts", n_shifts, low=0)
     if np.any(k >= T):
-        raise ValueError("n_shifts must be < n_trials.")
+        raise ValueError(f"n_shifts must be < n_trials={short(n_trials)}; got {short(n_shifts)}.")
     if np.any((k > 0) & (n == 1)):
-        raise ValueError("n_shifts must be 0 if n_experts=1.")
+        raise ValueError(f"n_shifts must be 0 if n_experts=1; got {short(n_shifts)}.")
     return T, n, k
 
 
@@ -492,7 +497,7 @@ def variable_share_bound(
     loss, k = real("best_loss", best_loss, low=0), whole("n_shifts", n_shifts, low=0)
     n, alpha = whole("n_experts", n_experts, low=1), real("alpha", alpha, low=0, high=1)
     if np.any((k > 0) & (n == 1)):
-        raise ValueError("n_shifts must be 0 if n_experts=1.")
+        raise ValueError(f"n_shifts must be 0 if n_experts=1; got {short(n_shifts)}.")
     kept = -xlog1py(loss + k, -alpha)
     c = positive("c", c)
     return loss + k + c * (kept + np.log(n) + xlogy(k, n - 1) - xlogy(k, alpha))

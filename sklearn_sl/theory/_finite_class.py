@@ -299,7 +299,7 @@ def disjunction_majority_bound(
         raise ValueError(f"n_literals must be <= n_variables={n_variables!r}; got {n_literals!r}.")
     best, beta = whole("best_mistakes", best_mistakes, low=0), real("beta", beta, 0, 1)
     if np.any((beta == 0) | (beta == 1)):
-        raise ValueError("beta must be in (0, 1).")
+        raise ValueError(f"beta must be in (0, 1); got {beta}.")
     return (best * np.log(1 / beta) + k * np.log(n * np.e / k)) / log_fall(1 - beta)
 
 

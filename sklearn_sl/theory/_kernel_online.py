@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
-from sklearn_sl.theory._domain import real, whole
+from sklearn_sl.theory._domain import real, vector, whole
 from sklearn_sl.theory._online_gradient import ogd_bound, ogd_horizon_bound
+from sklearn_sl.theory._scalars import count, number, plain
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -105,3 +107,103 @@ def kernel_ogd_bound(
         return ogd_horizon_bound(norm, radius, n_trials) / 2
     squares = real("radius", radius, low=0) ** 2 * whole("n_trials", n_trials, low=0)
     return ogd_bound(norm, eta, squares) / 2
+
+
+def winnow_dnf_bound(n_terms: ArrayLike, n_variables: ArrayLike) -> float | np.ndarray:
+    """Return an upper bound on the mistakes of Winnow on a DNF formula.
+
+    With all ``2^n`` monomials of the ``n`` variables for features, a disjunction of ``k`` monotone
+    terms is one of ``k`` attributes. Winnow with the factor two and the threshold ``2^n`` makes at
+    most ``3 k (log2(2^n) + 1) + 2`` mistakes on it::
+
+        M <= 3 k (n + 1) + 2
+
+    far fewer than the kernel perceptron, but there is no kernel for products of weights: each
+    prediction takes time in proportion to ``2^n``. For terms with negations, let the features be
+    the ``3^n`` conjunctions of literals, or count ``2 n`` variables.
+
+    Parameters
+    ----------
+    n_terms : int or array-like
+        The number ``k`` of terms.
+
+    n_variables : int or array-like
+        The number ``n`` of variables.
+
+    Returns
+    -------
+    bound : float or ndarray
+        No more mistakes than these.
+
+    See Also
+    --------
+    dnf_perceptron_bound : Of the kernel perceptron.
+    winnow_bound : On disjunctions.
+    sklearn_sl.kernels.SubsetFeatures : The monomials.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import dnf_perceptron_bound, winnow_dnf_bound
+    >>> winnow_dnf_bound(n_terms=3, n_variables=10)
+    101.0
+    >>> float(dnf_perceptron_bound(n_terms=3, n_variables=10))
+    13312.0
+    """
+    k, n = count("n_terms", n_terms), count("n_variables", n_variables, 1)
+    return plain(3 * k * (n + 1) + 2)
+
+
+def switching_kernel_bound(
+    squared_norms: ArrayLike, radius: float, n_trials: int, n_switches: int
+) -> float:
+    """Return an upper bound on the regret against functions that switch, of a mixture of learners.
+
+    A meta-learner runs online gradient descent in the space of a kernel, one instance for each of
+    ``m`` modes, on the trials of its colour. Hedge mixes the meta-learners of all colourings with
+    ``k`` switches, of which there are no more than ``N = binomial(T - 1, k) m^k``. Against any
+    functions ``h_1, ..., h_m`` with values -1 and 1 on their trials, any one of which holds at a
+    time, the expected number of mistakes exceeds theirs by at most::
+
+        1/2 sqrt(sum_i ||h_i||^2 X^2 T) + sqrt(2 T ln N)
+
+    The first term is that of the instances, by Cauchy's inequality; the second that of not knowing
+    when to switch. There are too many meta-learners to be run, but an efficient learner is nearly
+    as good.
+
+    Parameters
+    ----------
+    squared_norms : array-like of shape (n_modes,)
+        The squares ``||h_i||^2`` of the norms of the functions.
+
+    radius : float
+        The root ``X`` of the largest ``K(x, x)``.
+
+    n_trials : int
+        The number ``T`` of trials.
+
+    n_switches : int
+        The number ``k`` of switches, less than ``T``.
+
+    Returns
+    -------
+    bound : float
+        The expected number of mistakes exceeds that of the functions by no more than this.
+
+    See Also
+    --------
+    kernel_ogd_bound : One function.
+    multitask_kernel_bound : The efficient learner.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import switching_kernel_bound
+    >>> round(switching_kernel_bound([4.0, 9.0], radius=1.0, n_trials=1000, n_switches=5))
+    315
+    """
+    squares = vector("squared_norms", squared_norms, 0.0)
+    X, T = plain(number("radius", radius, 0.0)), plain(count("n_trials", n_trials, 1))
+    k = plain(count("n_switches", n_switches))
+    if k >= T:
+        raise ValueError(f"n_switches must be < n_trials={n_trials}; got {n_switches}.")
+    log_size = gammaln(T) - gammaln(k + 1) - gammaln(T - k) + k * np.log(len(squares))
+    return float(np.sqrt(squares.sum() * X * X * T) / 2 + np.sqrt(2 * T * log_size))

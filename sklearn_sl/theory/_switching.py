@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -73,12 +74,14 @@ def switching_class_size(
     T, n = whole("n_trials", n_trials, low=1), whole("n_experts", n_experts, low=1)
     k = whole("n_switches", n_switches, low=0)
     if np.any(k >= T):
-        raise ValueError("n_switches must be < n_trials.")
+        raise ValueError(
+            f"n_switches must be < n_trials={short(n_trials)}; got {short(n_switches)}."
+        )
     if n_modes is None:
         return _log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
     m = whole("n_modes", n_modes, low=1)
     if np.any(m > n):
-        raise ValueError("n_modes must be <= n_experts.")
+        raise ValueError(f"n_modes must be <= n_experts={short(n_experts)}; got {short(n_modes)}.")
     return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
 
 
@@ -277,7 +280,7 @@ def multitask_complexity(
     T, s, m, k = _sizes(n_trials, n_tasks, n_modes, n_switches)
     n = whole("n_experts", n_experts, low=1)
     if np.any(m > n):
-        raise ValueError("n_modes must be <= n_experts.")
+        raise ValueError(f"n_modes must be <= n_experts={short(n_experts)}; got {short(n_modes)}.")
     best = multitask_rates(n_trials, n_tasks, n_modes, n_switches)
     mu = 1 / m if mu is None else real("mu", mu, 0, 1)
     theta = best[0] if theta is None else real("theta", theta, 0, 1)
@@ -371,9 +374,11 @@ def _sizes(n_trials, n_tasks, n_modes, n_switches):
     T, s = whole("n_trials", n_trials, low=0), whole("n_tasks", n_tasks, low=1)
     m, k = whole("n_modes", n_modes, low=1), whole("n_switches", n_switches, low=0)
     if np.any((k > 0) & (k > T - s)):
-        raise ValueError("n_switches must be <= n_trials - n_tasks.")
+        raise ValueError(
+            f"n_switches must be <= n_trials - n_tasks={T - s}; got {short(n_switches)}."
+        )
     if np.any((k > 0) & (m < 2)):
-        raise ValueError("n_modes must be >= 2 if n_switches > 0.")
+        raise ValueError(f"n_modes must be >= 2 if n_switches > 0; got {short(n_modes)}.")
     return T, s, m, k
 
 

@@ -2,6 +2,7 @@
 
 from sklearn_sl.tree._classify import DecisionTreeClassifier
 from sklearn_sl.tree._cv import DecisionTreeClassifierCV, DecisionTreeRegressorCV
+from sklearn_sl.tree._export import export_graphviz, export_text, plot_tree
 from sklearn_sl.tree._path import PruningPath
 from sklearn_sl.tree._regress import DecisionTreeRegressor
 
@@ -11,4 +12,7 @@ __all__ = [
     "DecisionTreeRegressor",
     "DecisionTreeRegressorCV",
     "PruningPath",
+    "export_graphviz",
+    "export_text",
+    "plot_tree",
 ]

@@ -29,6 +29,11 @@ class TreeMixin:
     Hook: ``_answers(tree)`` returns what each node of a tree predicts.
     """
 
+    tree_: Any
+    max_features_: int
+    n_outputs_: int
+    is_categorical_: np.ndarray
+
     # Not something to be passed around in a pipeline.
     __metadata_request__predict = {"check_input": metadata_routing.UNUSED}
 

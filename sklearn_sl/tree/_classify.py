@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 class ClassificationTreeMixin(TreeMixin):
     """Classes as targets: parameters, and what the nodes say of them."""
 
+    classes_: np.ndarray
+    n_classes_: int | np.ndarray
+
     _sklearn_class = peer.DecisionTreeClassifier
     # Not something to be passed around in a pipeline.
     __metadata_request__predict_proba = {"check_input": metadata_routing.UNUSED}
@@ -226,15 +229,6 @@ class DecisionTreeClassifier(
     >>> bool((sparse.tree_.threshold == model.tree_.threshold).all())  # the same tree
     True
     """
-
-    classes_: np.ndarray
-    n_classes_: int | np.ndarray
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     # Not something to be passed around in a pipeline.
     __metadata_request__fit = {"check_input": metadata_routing.UNUSED}

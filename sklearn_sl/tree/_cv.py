@@ -39,6 +39,49 @@ TABLE = 2**20
 # Errors that differ by less, relatively, are the same but for rounding.
 SAME = 1e-9
 
+
+class CpTable(np.ndarray):
+    """The table of rpart: a structured array that prints with the names of its columns."""
+
+    def to_frame(self):
+        """Return the table as a :class:`pandas.DataFrame`."""
+        import pandas as pd
+
+        return pd.DataFrame({name: np.asarray(self[name]) for name in self.dtype.names})
+
+    def __repr__(self):
+        if self.dtype.names is None or self.ndim != 1:
+            return np.asarray(self).__repr__()
+        columns = [[name, *(f"{entry:.5g}" for entry in self[name])] for name in self.dtype.names]
+        widths = [max(map(len, column)) for column in columns]
+        rows = list(zip(*columns, strict=True))
+        if len(rows) > 2 * EDGE + 1:
+            rows = [*rows[: EDGE + 1], ["..."] * len(widths), *rows[-EDGE:]]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        )
+
+    __str__ = __repr__
+
+
+EDGE = 15  # rows at either end of a table that is printed
+
+
+class CpTableAttribute:
+    """The attribute ``cp_table_``: kept as a plain array, given as a :class:`CpTable`."""
+
+    def __get__(self, model, owner=None):
+        if model is None:
+            return self
+        if "cp_table_" not in vars(model):
+            raise AttributeError("cp_table_ is only available after fit.")
+        return vars(model)["cp_table_"].view(CpTable)
+
+    def __set__(self, model, table):
+        vars(model)["cp_table_"] = np.asarray(table)
+
+
 cp_dtype = np.dtype(
     [
         ("complexity", np.float64),
@@ -52,6 +95,13 @@ cp_dtype = np.dtype(
 
 class PruningSearchMixin:
     """The choice of a subtree: the parameters ``cv``, ``rule`` and ``scoring``."""
+
+    tree_: Any
+    alpha_: float
+    best_score_: float
+    cp_table_: Any = CpTableAttribute()
+    cv_scores_: np.ndarray
+    full_tree_: Any
 
     _parameter_constraints = {
         "cv": ["cv_object"],
@@ -320,10 +370,10 @@ class DecisionTreeClassifierCV(
         folds, or else minus the mean loss of the held-out samples.
 
     cp_table_ : structured ndarray of shape (n_subtrees,)
-        The table of rpart, the smallest tree first: ``complexity``, the least ``alpha`` of the
-        subtree over the risk of the root; ``n_splits``; ``rel_error``, the error on the training
-        set; ``xerror``, that on the held-out samples, and ``xstd``, its standard error. Errors are
-        relative to that of the root.
+        The table of rpart, the smallest tree first; ``cp_table_.to_frame()`` is a data frame. Its
+        columns are ``complexity``, the least ``alpha`` of the subtree over the risk of the root;
+        ``n_splits``; ``rel_error``, the error on the training set; ``xerror``, that on the
+        held-out samples, and ``xstd``, its standard error. Errors are relative to that of the root.
 
     cv_scores_ : ndarray of shape (n_subtrees, n_folds)
         The scores of all subtrees of ``ccp_path_``, the largest first, on each fold.
@@ -369,20 +419,6 @@ class DecisionTreeClassifierCV(
     >>> model.prune(n_leaves=4).get_n_leaves()  # another size, without another fit
     4
     """
-
-    alpha_: float
-    best_score_: float
-    cp_table_: Any
-    cv_scores_: np.ndarray
-    full_tree_: Any
-    classes_: np.ndarray
-    n_classes_: int | np.ndarray
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **ClassificationTreeMixin._parameter_constraints,
@@ -539,10 +575,10 @@ class DecisionTreeRegressorCV(
         folds, or else minus the mean loss of the held-out samples.
 
     cp_table_ : structured ndarray of shape (n_subtrees,)
-        The table of rpart, the smallest tree first: ``complexity``, the least ``alpha`` of the
-        subtree over the risk of the root; ``n_splits``; ``rel_error``, the error on the training
-        set; ``xerror``, that on the held-out samples, and ``xstd``, its standard error. Errors are
-        relative to that of the root.
+        The table of rpart, the smallest tree first; ``cp_table_.to_frame()`` is a data frame. Its
+        columns are ``complexity``, the least ``alpha`` of the subtree over the risk of the root;
+        ``n_splits``; ``rel_error``, the error on the training set; ``xerror``, that on the
+        held-out samples, and ``xstd``, its standard error. Errors are relative to that of the root.
 
     cv_scores_ : ndarray of shape (n_subtrees, n_folds)
         The scores of all subtrees of ``ccp_path_``, the largest first, on each fold.
@@ -578,18 +614,6 @@ class DecisionTreeRegressorCV(
     >>> len(model.cp_table_), model.get_n_leaves()  # candidates, and leaves of the best
     (270, 4)
     """
-
-    alpha_: float
-    best_score_: float
-    cp_table_: Any
-    cv_scores_: np.ndarray
-    full_tree_: Any
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **RegressionTreeMixin._parameter_constraints,

@@ -192,6 +192,7 @@ def keep_tree(estimator, training_set, target, tree):
     """Set the fitted attributes of an estimator: its tree, pruned, and what it has learned."""
     vars(estimator).update(training_set.learned)
     vars(estimator).update(target.learned)
+    estimator._saw_missing = bool(training_set.has_missing)
     estimator.max_features_ = count_features(estimator.max_features, tree.n_features)
     price = getattr(estimator, "ccp_alpha", 0.0)
     estimator.tree_ = tree.prune(price) if price > 0 else tree

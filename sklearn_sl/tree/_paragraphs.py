@@ -125,4 +125,19 @@ PARAGRAPHS = {
         tree is the same for any number.
     """,
 }
+PARAGRAPHS |= {
+    "feature_names": """
+    feature_names : array-like of str, default=None
+        The names of the features; None is those that the tree was fitted with, or numbers.
+    """,
+    "class_names": """
+    class_names : array-like of str, default=None
+        The names of the classes, in the order of ``classes_``; None is the classes.
+    """,
+    "show_missing": """
+    show_missing : bool, default=None
+        Whether each condition tells where missing values go. None: if values were missing in
+        training, or the tree has surrogates.
+    """,
+}
 inserted = inserter(**PARAGRAPHS)

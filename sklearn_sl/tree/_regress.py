@@ -144,13 +144,6 @@ class DecisionTreeRegressor(
            [152.1, 152.1]])
     """
 
-    tree_: Any
-    max_features_: int
-    n_outputs_: int
-    is_categorical_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     # Not something to be passed around in a pipeline.
     __metadata_request__fit = {"check_input": metadata_routing.UNUSED}
 

@@ -66,7 +66,8 @@ def read_rows(tree, X, y, sample_weight, read_targets):
     X = read_samples(tree, X, reset=True)
     if y is None:
         raise ValueError(
-            f"{type(tree).__name__} requires y to be passed, but the target y is None."
+            f"This {type(tree).__name__} estimator requires y to be passed, but the target y is "
+            "None."
         )
     y = read_targets(y, X.shape[0])
     weight = check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -99,6 +100,15 @@ def read_samples(reader, X, *, reset):
         learn_categorical_features(reader, X)
     if sp.issparse(X):
         return read_sparse_samples(reader, X, reset=reset)
+    try:
+        return read_dense_samples(reader, X, reset=reset)
+    except ValueError as error:
+        complain_of_text(reader, X, error)
+        raise
+
+
+def read_dense_samples(reader, X, *, reset):
+    """Return dense samples as a matrix of numbers, where categories are codes."""
     if reader.is_categorical_ is None:
         return validate_data(reader, X, reset=reset, **NUMBERS)
     validate_data(reader, X, reset=reset, skip_check_array=True)
@@ -113,6 +123,34 @@ def read_samples(reader, X, *, reset):
         reader._category_encoder = category_encoder().fit(categories)
     numbers[:, chosen] = reader._category_encoder.transform(categories)
     return numbers
+
+
+def complain_of_text(reader, X, error):
+    """Raise an error that names the columns of text among those to be numbers, if there are any."""
+    is_table = hasattr(X, "dtypes") or isinstance(X, np.ndarray)
+    if "could not convert" not in str(error) or not is_table or len(X.shape) != 2:
+        return
+    chosen = reader.is_categorical_
+    columns = X.iloc if hasattr(X, "iloc") else X
+    places = [
+        place
+        for place in range(X.shape[1])
+        if (chosen is None or not chosen[place])
+        and any(isinstance(value, str) for value in np.asarray(columns[:, place]).tolist())
+    ]
+    if not places:
+        return
+    names = [str(X.columns[place]) if hasattr(X, "columns") else place for place in places]
+    listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    advice = f"categorical_features={names[:5]!r}"
+    if hasattr(X, "columns"):
+        advice = f'X[{names[0]!r}] = X[{names[0]!r}].astype("category")'
+        if not isinstance(reader.categorical_features, str):
+            advice += ' and categorical_features="from_dtype"'
+    raise ValueError(
+        f"X has text in the columns {listed}, which are not categorical: {error}. To split them "
+        f"by categories use {advice}; or encode them as numbers."
+    ) from error
 
 
 def read_sparse_samples(reader, X, *, reset):

@@ -271,6 +271,10 @@ class Tree(CheckedState):
             raise ValueError(
                 f"node must be one that is split by categories (subset >= 0), got {node}."
             )
+        return self.sides_of(begin)
+
+    def sides_of(self, begin):
+        """Return the codes that go left and right by the subset that begins there."""
         entries = self.subsets[begin + 1 : begin + 1 + self.subsets[begin]]
         return entries[entries & 1 == 1] >> 1, entries[entries & 1 == 0] >> 1
 

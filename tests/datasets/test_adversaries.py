@@ -10,9 +10,15 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_sl.datasets import BisectionAdversary, ExpertAdversary, play
-from sklearn_sl.online import ConsistentLearner, GridThresholdHalving, Halving, Perceptron
-from sklearn_sl.theory import consistent_bound, halving_bound
+from sklearn_sl.datasets import BisectionAdversary, ExpertAdversary, OpposingAdversary, play
+from sklearn_sl.online import (
+    ConsistentLearner,
+    GridThresholdHalving,
+    Halving,
+    Perceptron,
+    WeightedMajority,
+)
+from sklearn_sl.theory import consistent_bound, halving_bound, two_regret_beta, two_regret_bound
 
 
 def midpoint(X, y, x):
@@ -121,3 +127,46 @@ def test_learner_goes_on_from_the_state_that_it_has():
 def test_number_of_experts_must_be_positive(n_experts):
     with pytest.raises(ValueError, match="n_experts"):
         ExpertAdversary(n_experts)
+
+
+def first_expert(X, y, x):
+    return int(x[0])
+
+
+def follow_the_leader(X, y, x):
+    wrong = np.sum(np.array(X).reshape(-1, 2) != np.array(y).reshape(-1, 1), axis=0)
+    return int(x[wrong.argmin()])
+
+
+@pytest.mark.parametrize("beta", [0.2, 0.5, 0.9])
+def test_no_deterministic_learner_makes_fewer_than_twice_the_mistakes_of_the_best(beta):
+    """So the c-regret is at least ``(1 - c / 2) m``, linear for each ``c < 2``."""
+    for learner in (first_expert, follow_the_leader, WeightedMajority(beta=beta), Halving()):
+        adversary = OpposingAdversary()
+        game = play(adversary, learner, n_rounds=60)
+        assert game.n_mistakes == 60
+        assert sum(adversary.n_wrong) == 60
+        wrong = np.sum(np.array(game.X) != np.array(game.y)[:, None], axis=0)
+        assert adversary.n_wrong == wrong.tolist()
+        for c in (1.0, 1.5, 1.9):
+            assert game.n_mistakes - c * min(adversary.n_wrong) >= (1 - c / 2) * 60 - 1e-9
+
+
+def test_tuned_weighted_majority_has_a_sublinear_two_regret():
+    """On the adversary, whose best expert is wrong in half of all rounds."""
+    for m in (20, 200, 1000):
+        beta = two_regret_beta(2, m / 2)
+        adversary = OpposingAdversary()
+        play(adversary, WeightedMajority(beta=beta), n_rounds=m)
+        regret = m - 2 * min(adversary.n_wrong)
+        assert regret <= two_regret_bound(2, m / 2) < m
+
+
+def test_rectangles_on_the_line_cannot_be_learned_online(rng):
+    """Thresholds between 0 and 1 are rectangles ``(theta, 1]`` there."""
+    for learner in (midpoint, coins(rng)):
+        adversary = BisectionAdversary()
+        game = play(adversary, learner, n_rounds=100)
+        left, right = adversary.threshold, 1
+        assert game.y == [1 if left < x <= right else -1 for x in game.X]
+        assert game.n_mistakes == 100

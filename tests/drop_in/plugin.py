@@ -11,6 +11,7 @@ import inspect
 
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.utils.discovery import all_estimators
 
 from drop_in.accounts import Accounts, read_deviations
@@ -54,12 +55,27 @@ class Census:
 
     def concerns(self, item):
         """Say whether a test is about our classes, by what it made and by its parameters."""
-        values = vars(getattr(item, "callspec", None) or Census).get("params", {})
-        return self.seen or any(self.is_ours(value) for value in dict(values).values())
+        return self.seen or any(map(self.is_ours, parameters(item)))
+
+    def has_ours(self, item):
+        """Say whether a parameter of a test is an estimator of ours, or has one as a part."""
+        return any(self.is_ours(part) for value in parameters(item) for part in parts(value))
 
     def is_ours(self, value):
-        """Say whether a parameter is a class of ours or an estimator of one."""
+        """Say whether a value is a class of ours or an estimator of one."""
         return (value if inspect.isclass(value) else type(value)) in self.classes
+
+
+def parameters(item):
+    """Return the values of the parameters of a test."""
+    callspec = getattr(item, "callspec", None)
+    return list(callspec.params.values()) if callspec else []
+
+
+def parts(value):
+    """Return a parameter of a test and, if it is an estimator, its own parameters."""
+    is_estimator = isinstance(value, BaseEstimator)
+    return [value, *(value.get_params().values() if is_estimator else ())]
 
 
 census = Census()
@@ -73,8 +89,11 @@ def pytest_configure():
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """Tests that are listed have to fail."""
+def pytest_collection_modifyitems(config, items):
+    """Of tests over every estimator leave those of ours; tests that are listed have to fail."""
+    ours = [one for one in items if not deviations.is_common(one.nodeid) or census.has_ours(one)]
+    config.hook.pytest_deselected(items=list(set(items).difference(ours)))
+    items[:] = ours
     for item in items:
         deviation = deviations.of(item.nodeid)
         if deviation:
@@ -91,7 +110,7 @@ def pytest_runtest_setup(item):
 def pytest_runtest_makereport(item, call):
     """Say in the report whether the test is about us: it may go to another process."""
     report = yield
-    report.concerns_us = census.concerns(item)
+    report.concerns_us = deviations.is_common(item.nodeid) or census.concerns(item)
     return report
 
 

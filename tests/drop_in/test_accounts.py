@@ -1,5 +1,6 @@
 """The list of deviations from scikit-learn's tests, and the accounts of a run."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_a_share_below_the_floor_is_complained_of():
 
 
 def test_an_entry_without_a_test_is_complained_of():
-    accounts = accounts_of(deviations(todo=["test_gone"]), report("test_a"))
+    accounts = accounts_of(deviations(message=["test_gone"]), report("test_a"))
     assert accounts.complaints == [
         f"{MODULE}::test_gone is on the list, but there is no such test."
     ]
@@ -94,7 +95,7 @@ def test_the_list_gives_a_known_reason_and_a_sentence_for_each_test():
     listed = read_deviations()
     assert {entry.reason for entry in listed.entries} <= REASONS.keys()
     assert {entry.module for entry in listed.entries} <= set(listed.modules)
-    assert all(entry.why for entry in listed.entries if entry.reason != "todo")
+    assert all(entry.why for entry in listed.entries)
 
 
 # scikit-learn's tests as they could be: one that passes, one that fails, and one that we fail.
@@ -114,6 +115,18 @@ def test_that_fails():
     assert SVC().C == 2
 """
 
+# A test of every estimator: of ours, of one that holds one of ours, and of others, which fails.
+COMMON = """
+import pytest
+from sklearn.ensemble import StackingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVR
+
+@pytest.mark.parametrize("estimator", [SVR(), StackingRegressor([("svr", SVR())]), Ridge()])
+def test_estimator(estimator):
+    assert not isinstance(estimator, Ridge)
+"""
+
 
 @pytest.mark.parametrize(
     ("listed", "status"),
@@ -126,7 +139,9 @@ def test_that_fails():
 def test_a_new_failure_and_a_listed_test_that_passes_fail_the_run(tmp_path, listed, status):
     (tmp_path / "sklearn").mkdir()
     (tmp_path / "sklearn" / "test_it.py").write_text(TESTS)
-    lines = ["scikit-learn = '1'", "floor = 0.1", "modules = []", "[tests.'test_it.py'.message]"]
+    (tmp_path / "sklearn" / "test_common.py").write_text(COMMON)
+    lines = ["scikit-learn = '1'", "floor = 0.1", "modules = []", "common = ['test_common.py']"]
+    lines += ["[tests.'test_it.py'.message]"]
     (tmp_path / "list.toml").write_text("\n".join([*lines, *(f"{name} = ''" for name in listed)]))
     program = (
         "import sys, pytest; from pathlib import Path; from drop_in import accounts; "
@@ -144,3 +159,5 @@ def test_a_new_failure_and_a_listed_test_that_passes_fail_the_run(tmp_path, list
     )
     assert run.returncode == status, run.stdout + run.stderr
     assert "tests of our classes" in run.stdout
+    assert "1 deselected" in run.stdout
+    assert re.search(r"test_common\.py +2 +2 ", run.stdout), run.stdout

@@ -21,7 +21,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.fixes import parse_version
 
-from sklearn_sl.ensemble import BaggingClassifier, BaggingRegressor, RandomForestClassifier
+from sklearn_sl.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomForestClassifier,
+)
 from sklearn_sl.ensemble._base_estimators import make_base_estimator
 from sklearn_sl.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -322,6 +327,19 @@ def test_wrong_parameters_are_told():
         BaggingRegressor().fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="y to be passed"):
         BaggingRegressor().fit(X, None)
+
+
+@pytest.mark.parametrize("Ensemble", [BaggingClassifier, AdaBoostClassifier])
+def test_complaints_of_other_features_name_the_ensemble_and_come_once(rng, Ensemble):
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = Ensemble(n_estimators=3, random_state=0).fit(frame, y)
+    answers = model.predict(frame)
+    with pytest.warns(UserWarning, match="feature names") as told:
+        np.testing.assert_array_equal(model.predict(X), answers)
+    assert [Ensemble.__name__ in str(one.message) for one in told] == [True]
+    with pytest.raises(ValueError, match=f"{Ensemble.__name__} is expecting 3 features"):
+        model.fit(X, y).predict(X[:, :2])
 
 
 def test_signature_is_that_of_the_peer_and_more():

@@ -326,6 +326,18 @@ def test_warm_start_on_other_rows_has_no_out_of_bag_score():
     assert len(warm) == 40
 
 
+@pytest.mark.parametrize("preset", ["balanced", "balanced_subsample"])
+def test_classes_balanced_by_other_rows_are_warned_of(preset):
+    X, y = IRIS
+    warm = RandomForestClassifier(2, class_weight=preset, warm_start=True, random_state=0)
+    warm.fit(X, y).set_params(n_estimators=4).fit(X, y)
+    with pytest.warns(UserWarning, match="not recommended for warm_start"):
+        warm.set_params(n_estimators=6).fit(X[:120], y[:120])
+    with pytest.warns(UserWarning, match="not recommended for warm_start"):
+        warm.set_params(n_estimators=8).fit(X, y)
+    warm.set_params(n_estimators=10, class_weight={0: 1, 1: 2, 2: 3}).fit(X[:120], y[:120])
+
+
 def test_verbose_tells_of_trees(capsys):
     X, y = IRIS
     forest = RandomForestClassifier(3, verbose=2, random_state=0).fit(X, y)

@@ -72,6 +72,17 @@ def test_currents_at_free_vertices_add_up_to_zero(p, rng):
     np.testing.assert_allclose(net, 0, atol=1e-3)
 
 
+@pytest.mark.parametrize("p", [1.3, 1.5, 2.0, 3.0, 10.0])
+def test_energy_is_what_the_sources_put_in(p, rng):
+    """Potentials of the labelled vertices times their currents add up to ``sum w |du|^p``."""
+    W = random_graph(rng, 12)
+    u = solve(W, labels(12, v0=0, v5=1, v11=0.3), p, tol=1e-12).u
+    energy = np.sum(W * np.abs(u[:, None] - u) ** p) / 2
+    sources = [0, 5, 11]
+    power = u[sources] @ twin.net_current(W, u, p)[sources]
+    np.testing.assert_allclose(abs(power), energy, rtol=1e-5)
+
+
 @pytest.mark.parametrize("p", [1.3, 1.7, 2.5, 4.0])
 def test_no_other_method_finds_less_than_the_bound(p, rng):
     for _ in range(5):
@@ -287,6 +298,36 @@ def test_powers_of_resistances_satisfy_the_triangle_inequality(seed, p):
     q = 1 / (p - 1)
     assert np.log(ac) * q <= np.logaddexp(np.log(ab) * q, np.log(bc) * q) + 1e-5 * q
     np.testing.assert_allclose(ac, ca, rtol=2e-6)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1.05, 1.3, 2.0, 3.0]))
+def test_resistances_fall_if_a_weight_rises(seed, p):
+    """Rayleigh's law, for every exponent."""
+    rng = np.random.default_rng(seed)
+    W = random_graph(rng, 7)
+    i, j = np.argwhere(W)[rng.integers(np.count_nonzero(W))]
+    more = W.copy()
+    more[i, j] = more[j, i] = W[i, j] * rng.uniform(1, 10)
+    pairs = [[0, 3], [3, 6], [0, 6]]
+    before, after = (p_resistance(A, p, pairs) for A in (W, more))
+    assert np.all(after <= before * (1 + 2e-6))
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1.3, 2.0, 3.0]))
+def test_network_between_two_vertices_acts_like_one_edge_of_its_resistance(seed, p):
+    """The black-box principle: nobody outside can tell the two apart."""
+    rng = np.random.default_rng(seed)
+    inside, outside = random_graph(rng, 5), random_graph(rng, 6)
+    # The vertices 0 and 1 are common; those inside come after those outside.
+    whole, short = np.zeros((9, 9)), outside.copy()
+    whole[:6, :6] = outside
+    places = np.array([0, 1, 6, 7, 8])
+    whole[np.ix_(places, places)] += inside
+    short[0, 1] += 1 / p_resistance(inside, p, [[0, 1]])[0]
+    short[1, 0] = short[0, 1]
+    pairs = [[2, 3], [0, 5], [4, 1]]
+    wanted = p_resistance(whole, p, pairs)
+    np.testing.assert_allclose(p_resistance(short, p, pairs), wanted, rtol=5e-6)
 
 
 def test_resistance_for_two_is_the_effective_one(rng):

@@ -146,7 +146,7 @@ def test_support_vector_of_one_problem_is_framed_if_its_loss_is_positive(rng):
 
 def test_regression_is_its_prediction_and_its_tube(rng):
     X, y = wave(rng)
-    model = SVR(C=5.0, epsilon=0.25).fit(X, y)
+    model = SVR(C=5.0, epsilon=0.25, tol=1e-9).fit(X, y)
     display = show(model, X, y, grid_resolution=50)
     middle, low, high = (line.get_ydata() for line in display.lines_)
     np.testing.assert_allclose(middle, model.predict(display.grid[0][:, None]), **EXACT)

@@ -553,9 +553,9 @@ def test_bad_penalties_are_refused(alphas):
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        (([0, 1, 1], [2]), "twice"),
-        (([0, 1, 2], [2, 3]), "trains on"),
-        (([], [2, 3]), "trains on no sample"),
+        (([0, 1, 1], [2]), "repeat a sample"),
+        (([0, 1, 2], [2, 3]), "in the test set"),
+        (([], [2, 3]), "training sample of positive weight"),
         (([0, 1], []), "a test sample of positive weight"),
     ],
 )

@@ -227,6 +227,30 @@ def test_min_kernel_interpolant_has_the_norm_of_the_function(slope, norm, expect
     assert alpha @ Min()(few[:, None]) @ alpha <= squared + 1e-9
 
 
+def interpolant_norm(f, knots):
+    """Return the norm of the interpolant of a function in the space of the min kernel."""
+    K, values = Min()(knots[:, None]), f(knots)
+    return np.sqrt(values @ np.linalg.solve(K, values))
+
+
+def test_tent_has_the_norm_of_the_notes_in_the_space_of_the_min_kernel():
+    """``.1 x`` up to 10 and ``2 - .1 x`` to 20: it is its own interpolant, ``1 / sqrt(5)``."""
+
+    def tent(x):
+        return np.minimum(0.1 * x, 2 - 0.1 * x)
+
+    for knots in (np.array([10.0, 20.0]), np.linspace(0, 20, 41)[1:]):
+        np.testing.assert_allclose(interpolant_norm(tent, knots), 1 / np.sqrt(5), **EXACT)
+    # Knots that miss the top give less.
+    assert interpolant_norm(tent, np.array([7.0, 13.0, 20.0])) < 1 / np.sqrt(5)
+
+
+def test_sine_is_not_in_the_space_of_the_min_kernel():
+    """The norms of its interpolants grow without bound, like ``sqrt(T / 2)``."""
+    norms = [interpolant_norm(np.sin, np.linspace(0, T, 8 * T + 1)[1:]) for T in (10, 40, 160)]
+    np.testing.assert_allclose(norms, np.sqrt([5, 20, 80]), rtol=0.05)
+
+
 # Feature maps
 
 

@@ -436,7 +436,7 @@ def test_verbose_search_tells_of_its_folds(capsys):
     X, y = load_iris(return_X_y=True)
     SVCCV([1.0], kernel_grid={"gamma": [0.1, 1.0]}, cv=3, verbose=True).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 6 + 1  # the last one is about the fit
     assert lines[5].startswith("[SVCCV] kernel 2/2 {'gamma': 1.0}, fold 3/3: best score")
 
 

@@ -281,6 +281,14 @@ def test_small_cache_is_kept(rng):
     assert search.finish().converged
 
 
+def test_verbose_fit_ends_with_its_certificates(capsys):
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    model = SVC(verbose=True).fit(X, y)
+    last = capsys.readouterr().out.splitlines()[-1]
+    gap, violation = model.duality_gap_ / model.primal_objective_, model.kkt_violation_
+    assert last == f"[SVC] fitted: gap {gap.item():.3g}, violation {violation.max():.3g}"
+
+
 def test_verbose_fit_tells_the_violation(capsys):
     X, sign, y = samples(100)
     for model, target in ((SVC(verbose=True), sign), (SVR(verbose=True), y)):

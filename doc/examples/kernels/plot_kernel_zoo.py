@@ -44,6 +44,7 @@ kernels = {
 # numbers. The number above each section is the effective rank of that Gram matrix: 1 for a
 # kernel with a single feature, large for one that can follow every wiggle.
 
+# sphinx_gallery_thumbnail_panel = 8
 rng = np.random.default_rng(0)
 x = np.linspace(0, 1, 201)[:, None]
 fig, axes = plt.subplots(6, 4, figsize=(11, 12), sharex=True, layout="constrained")

@@ -28,7 +28,7 @@ CONSTRAINTS = {
 
 
 def importance_weighted_loss(loss: ArrayLike, arm: ArrayLike, probabilities: Any) -> Any:
-    """Return what a loss that was seen says about the losses of all arms.
+    """Return unbiased estimates of the losses of all arms from the observed loss of one.
 
     An arm ``i`` is drawn with probability ``v_i`` and its loss ``l_i`` is seen. The estimates
     ``l_i / v_i`` for this arm and zero for all others are made up, but their mean over the draws
@@ -69,7 +69,10 @@ def importance_weighted_loss(loss: ArrayLike, arm: ArrayLike, probabilities: Any
     estimates = np.zeros(np.broadcast_shapes(probabilities.shape, (*chosen.shape[:-1], 1)))
     chances = np.take_along_axis(np.broadcast_to(probabilities, estimates.shape), chosen, axis=-1)
     if not np.all((chances > 0) & (chances <= 1)):
-        raise ValueError("An arm that was drawn has a probability in (0, 1].")
+        raise ValueError(
+            "probabilities must be in (0, 1] for the arms that were drawn; got values between "
+            f"{chances.min():g} and {chances.max():g}."
+        )
     np.put_along_axis(estimates, chosen, loss / chances, axis=-1)
     return estimates
 
@@ -174,7 +177,7 @@ class BanditMixin:
         if arm != self._pending:
             raise ValueError(
                 f"update was called with the loss of arm {arm!r}, but arm {self._pending} was "
-                "selected. The loss of another arm would spoil the estimates."
+                "selected. Pass the arm that select returned."
             )
         if not (isinstance(loss, Real) and self.low <= loss <= self.high):
             raise ValueError(
@@ -220,8 +223,8 @@ class BanditMixin:
         low, high = losses.min(), losses.max()
         if low < self.low or high > self.high:
             raise ValueError(
-                f"Losses must lie between low={self.low} and high={self.high}, but there are "
-                f"losses between {low:g} and {high:g}."
+                f"losses must be in [low, high] = [{self.low}, {self.high}]; got values between "
+                f"{low:g} and {high:g}. Set low and high to a range that contains all losses."
             )
         if resume and hasattr(self, "n_rounds_"):
             if self._pending is not None:
@@ -232,7 +235,9 @@ class BanditMixin:
                 random_state = getattr(self, "random_state", None)
             self._begin(losses.shape[1] if self.n_arms is None else self.n_arms, random_state)
         if losses.shape[1] != self.n_arms_:
-            raise ValueError(f"There are {self.n_arms_} arms, but {losses.shape[1]} columns.")
+            raise ValueError(
+                f"losses must have {self.n_arms_} columns, one for each arm; got {losses.shape[1]}."
+            )
         known = self._totals is not None
         if not known:
             self._totals = np.zeros(self.n_arms_)

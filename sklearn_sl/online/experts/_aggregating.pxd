@@ -52,20 +52,22 @@ cdef class Weights:
     # The number of experts, and that number rounded up to whole vectors.
     cdef readonly Py_ssize_t n_experts
     cdef readonly Py_ssize_t width
-    # The weights of the current trial times `total`; zero for experts that sleep.
+    # The weights of the current trial times `total`; zero for experts that abstain.
     cdef double[::1] shares
     cdef double total
     # No loss is to be below this.
     cdef double lowest
 
     cdef void allocate(self) noexcept nogil
-    cdef void rouse(self, const double* losses) noexcept nogil
+    cdef void leave_out(self, const double* losses) noexcept nogil
     cdef double charge(self, const double* losses) noexcept nogil
     cdef void lose(self, const double* losses) noexcept nogil
     cdef bint play(
         self, const double* losses, const double* values, double* answers
     ) noexcept nogil
     cdef void settle(self) noexcept nogil
+    cdef double least_shared(self, const double* losses) noexcept nogil
+    cdef double charge_of_mixture(self, const double* losses, double eta) noexcept nogil
 
 
 cdef class ExponentialWeights(Weights):
@@ -78,7 +80,7 @@ cdef class ExponentialWeights(Weights):
     cdef double* next
 
     cdef void lead(self, double least) noexcept nogil
-    cdef double least_awake(self, const double* losses) noexcept nogil
+    cdef double least_available(self, const double* losses) noexcept nogil
     cdef bint advance(
         self, const double* losses, const double* values, double* answers, double* sums
     ) noexcept nogil

@@ -5,8 +5,8 @@ advise, is told the losses of all experts, and changes the weights. :class:`Weig
 weights are and how they change; :func:`sweep` goes through trials. It knows neither loss
 functions nor outcomes: it is given the losses as a table, and what to average as other tables.
 
-An expert whose loss is NaN sleeps. Its weight is left out of the trial. Afterwards it is charged
-a loss that leaves the ratio of its weight to the weight of all awake experts as it was.
+An expert whose loss is NaN abstains. Its weight is left out of the trial. Afterwards it is charged
+a loss that leaves the ratio of its weight to the weight of all available experts as it was.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ cdef class Weights:
             self.shares[k] = 1.0
         self.total = self.n_experts
 
-    cdef void rouse(self, const double* losses) noexcept nogil:
+    cdef void leave_out(self, const double* losses) noexcept nogil:
         """Set the shares of experts to zero whose losses are NaN, and ``total`` to the rest."""
         cdef Py_ssize_t k
         cdef double total = 0.0
@@ -57,8 +57,28 @@ cdef class Weights:
         self.total = total
 
     cdef double charge(self, const double* losses) noexcept nogil:
-        """Return what experts are charged that sleep, those whose losses are NaN."""
+        """Return what experts are charged that abstain, those whose losses are NaN."""
         return 0.0
+
+    cdef double least_shared(self, const double* losses) noexcept nogil:
+        """Return the least loss of an expert with a share, infinity if there is none."""
+        cdef Py_ssize_t k
+        cdef double least = INFINITY
+        for k in range(self.n_experts):
+            if self.shares[k] > 0 and losses[k] < least:
+                least = losses[k]
+        return least
+
+    cdef double charge_of_mixture(self, const double* losses, double eta) noexcept nogil:
+        """Return the loss of the mixture of the experts that have a share."""
+        cdef Py_ssize_t k
+        cdef double mass = 0.0, least = self.least_shared(losses)
+        if self.total == 0:
+            return 0.0
+        for k in range(self.n_experts):
+            if self.shares[k] > 0:
+                mass += self.shares[k] * exp(-eta * (losses[k] - least))
+        return least - log(mass / self.total) / eta
 
     cdef void lose(self, const double* losses) noexcept nogil:
         """Change the weights by the losses of all experts."""
@@ -80,14 +100,14 @@ cdef class Weights:
 cdef double mixed_loss(
     Py_ssize_t n, const double* costs, const double* losses, double eta
 ) noexcept nogil:
-    """Return the loss of the mixture of all awake experts, by weights ``exp(-eta * costs)``."""
+    """Return the loss of the mixture of all available experts, by weights ``exp(-eta * costs)``."""
     cdef Py_ssize_t k
     cdef double before = INFINITY, after = INFINITY, mass_before = 0.0, mass_after = 0.0
     for k in range(n):
         if not isnan(losses[k]):
             before = min(before, costs[k])
             after = min(after, costs[k] + losses[k])
-    if before == INFINITY:  # all of them sleep
+    if before == INFINITY:  # all of them abstain
         return 0.0
     if not isfinite(eta):
         return after - before
@@ -143,8 +163,8 @@ cdef class ExponentialWeights(Weights):
             total += self.shares[k]
         self.total = total
 
-    cdef double least_awake(self, const double* losses) noexcept nogil:
-        """Return the least costs of an awake expert, infinity if there is none."""
+    cdef double least_available(self, const double* losses) noexcept nogil:
+        """Return the least costs of an available expert, infinity if there is none."""
         cdef Py_ssize_t k
         cdef double least = INFINITY
         for k in range(self.n_experts):
@@ -152,14 +172,14 @@ cdef class ExponentialWeights(Weights):
                 least = min(least, self.now[k])
         return least
 
-    cdef void rouse(self, const double* losses) noexcept nogil:
-        # Relative to the awake experts, whose weights may be small among all.
-        cdef double least = self.least_awake(losses)
+    cdef void leave_out(self, const double* losses) noexcept nogil:
+        # Relative to the available experts, whose weights may be small among all.
+        cdef double least = self.least_available(losses)
         if isfinite(least) and isfinite(self.eta):
             sl_weigh(self.width, self.now, least, self.eta, &self.shares[0])
         elif isfinite(least):
             self.lead(least)
-        Weights.rouse(self, losses)
+        Weights.leave_out(self, losses)
 
     cdef double charge(self, const double* losses) noexcept nogil:
         return mixed_loss(self.n_experts, self.now, losses, self.eta)
@@ -207,9 +227,9 @@ cdef class LimitWeights(ExponentialWeights):
     """What exponential weights ``exp(logs - eta * costs)`` become as the rate grows without bound.
 
     The experts with the least costs have all the weight, in the ratio of ``exp(logs)``. Whatever
-    the rate, experts that sleep keep the ratio of their weight to that of all awake ones: where
-    mistakes take these a part that does not depend on the rate, the logarithms of the sleeping ones
-    fall by that.
+    the rate, experts that abstain keep the ratio of their weight to that of all available ones:
+    where mistakes take these a part that does not depend on the rate, the logarithms of the
+    abstaining ones fall by that.
 
     Parameters
     ----------
@@ -234,9 +254,9 @@ cdef class LimitWeights(ExponentialWeights):
     cdef double log_mass(
         self, const double* losses, bint after, double* least
     ) noexcept nogil:
-        """Set ``shares``, relative to the largest one, and the least costs of awake experts.
+        """Set ``shares``, relative to the largest one, and the least costs of available experts.
 
-        Costs are those before or after the losses; all experts are awake if these are NULL.
+        Costs are those before or after the losses; all experts are available if these are NULL.
         Return the logarithm of the sum of weights.
         """
         cdef Py_ssize_t k
@@ -261,14 +281,14 @@ cdef class LimitWeights(ExponentialWeights):
         cdef double least
         self.log_mass(NULL, False, &least)
 
-    cdef void rouse(self, const double* losses) noexcept nogil:
+    cdef void leave_out(self, const double* losses) noexcept nogil:
         cdef double least
         self.log_mass(losses, False, &least)
 
     cdef double charge(self, const double* losses) noexcept nogil:
         cdef Py_ssize_t k
         cdef double before, after, fall = -self.log_mass(losses, False, &before)
-        if before == INFINITY:  # all of them sleep
+        if before == INFINITY:  # all of them abstain
             return 0.0
         fall += self.log_mass(losses, True, &after)
         for k in range(self.n_experts):
@@ -282,7 +302,7 @@ cdef class AdaptiveWeights(ExponentialWeights):
     """Exponential weights with the rate ``ln n / GAP``: AdaHedge.
 
     The entry GAP of the tail adds up by how much the weighted mean of losses exceeds the loss of
-    the mixture. An expert that sleeps is charged that mean: the rest is as if it were awake.
+    the mixture. An expert that abstains is charged that mean: the rest is as if it took part.
 
     Parameters
     ----------
@@ -293,7 +313,7 @@ cdef class AdaptiveWeights(ExponentialWeights):
         As those of ExponentialWeights.
     """
 
-    # The sum of the weights of all experts, awake or not.
+    # The sum of the weights of all experts, available or not.
     cdef double everyone
 
     def __init__(self, Py_ssize_t n_experts, double[::1] costs, double[::1] tail):
@@ -347,14 +367,14 @@ cdef class AdaptiveWeights(ExponentialWeights):
 
 
 cdef const double* whole(
-    const double* values, Py_ssize_t n, Py_ssize_t width, bint asleep, double[::1] room
+    const double* values, Py_ssize_t n, Py_ssize_t width, bint abstaining, double[::1] room
 ) noexcept nogil:
-    """Return where a row stands with zeros at its end, and zeros for NaN if some are asleep."""
+    """Return where a row stands with zeros at its end, and zeros for NaN if some abstain."""
     cdef Py_ssize_t k
-    if n == width and not asleep:
+    if n == width and not abstaining:
         return values
     memcpy(&room[0], values, n * sizeof(double))
-    if asleep:
+    if abstaining:
         for k in range(n):
             if isnan(room[k]):
                 room[k] = 0.0
@@ -367,13 +387,13 @@ cdef bint answer(
     const double[:, :, ::1] tables,
     Py_ssize_t row,
     bint votes,
-    bint asleep,
+    bint abstaining,
     double[::1] room,
     double[:, ::1] answers,
 ) noexcept nogil:
     """Answer a trial; return whether the answers are as they should be: no NaN is in the way.
 
-    If some experts are ``asleep``, their shares are zero and their NaN count for nothing.
+    If some experts are ``abstaining``, their shares are zero and their NaN count for nothing.
     """
     cdef Py_ssize_t k, column, n = weights.n_experts, n_answers = answers.shape[1]
     cdef double code
@@ -385,16 +405,16 @@ cdef bint answer(
             code = tables[0, row, k]
             if not isnan(code):
                 answers[row, <Py_ssize_t>code] += weights.shares[k]
-            elif not asleep:
+            elif not abstaining:
                 return False
     elif tables.shape[0] == 0:
-        values = whole(losses, n, weights.width, asleep, room)
+        values = whole(losses, n, weights.width, abstaining, room)
         for k in range(n):
             answers[row, 0] += weights.shares[k] * values[k]
             answers[row, 1] += weights.shares[k] * values[k] * values[k]
     else:
         for column in range(n_answers):
-            values = whole(&tables[column, row, 0], n, weights.width, asleep, room)
+            values = whole(&tables[column, row, 0], n, weights.width, abstaining, room)
             answers[row, column] = sl_dot(weights.width, &weights.shares[0], values)
     for column in range(n_answers):
         answers[row, column] /= weights.total
@@ -422,10 +442,10 @@ def sweep(
         The weights, changed in place.
 
     losses : ndarray of shape (n_rows, n_experts)
-        The losses of the experts; NaN where they sleep.
+        The losses of the experts; NaN where they abstain.
 
     tables : ndarray of shape (n_tables, n_rows, n_experts)
-        What is averaged, NaN where experts sleep.
+        What is averaged, NaN where experts abstain.
 
     votes : bool
         Whether the only table has classes 0, 1, ..., the weights of which are added up.
@@ -434,12 +454,12 @@ def sweep(
         No loss may be below this.
 
     charged, absent : ndarray of shape (n_experts,)
-        To the first is added what experts are charged while they sleep; to the second, unless it
+        To the first is added what experts are charged while they abstain; to the second, unless it
         is empty, the first answer meanwhile.
 
     answers : ndarray of shape (n_rows, n_answers)
         The weighted mean of each table is written to it; if there is none, those of the losses
-        and of their squares; for votes, the weights of all classes. NaN if all experts sleep.
+        and of their squares; for votes, the weights of all classes. NaN if all experts abstain.
 
     history : ndarray of shape (n_rows, n_experts)
         The weights before each trial are written to it, unless it has no rows.
@@ -476,7 +496,7 @@ def sweep(
             if not answer(weights, now, tables, row, votes, False, room, answers):
                 memcpy(&mine[0], &losses[row, 0], n * sizeof(double))
                 now = &mine[0]
-                weights.rouse(now)
+                weights.leave_out(now)
                 if not answer(weights, now, tables, row, votes, True, room, answers):
                     played = row
                     break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,6 +66,14 @@ class ExpertsMixin:
     - ``_regret_bounds()`` returns bounds on the regret against each expert, for losses without a
       unit; None if there are none.
     """
+
+    weights_: np.ndarray
+    log_weights_: np.ndarray
+    expert_losses_: np.ndarray
+    best_expert_: int
+    regret_: float
+    estimators_: list[Any]
+    expert_names_: np.ndarray
 
     _fixed = ("estimators", "prefit")
     _mutable = ("_state",)
@@ -141,7 +149,7 @@ class ExpertsMixin:
         if n_played < len(advice):
             raise ValueError(
                 f"The losses of the experts in trial {self.n_trials_ + n_played + 1} exceed the "
-                "range of floating point numbers."
+                "range of floating point numbers: scale the advice and the targets."
             )
         if self.keep_weights:
             self._weight_parts = with_part(self._weight_parts, history)
@@ -426,6 +434,8 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
     A number ``x`` is the class in place ``floor(x - threshold) + 1``.
     """
 
+    expected_mistakes_: float
+
     # How near to the largest weight the last of several classes is preferred; None: the first one.
     _tie = None
 
@@ -533,8 +543,9 @@ class ExpertsClassifierMixin(ExpertsMixin, OnlineClassifierMixin):
         strange = self.classes_[places] != opinion
         if strange.any():
             raise ValueError(
-                f"The expert {self.expert_names_[k]!r} says {np.unique(opinion[strange])}, which "
-                "is not among the classes: pass all of them to partial_fit."
+                f"The expert {self.expert_names_[k]!r} predicts {np.unique(opinion[strange])}, "
+                f"which is not in classes_={self.classes_}: pass all classes to the first call of "
+                "partial_fit."
             )
         # In the middle of the interval that stands for the class.
         return places - 0.5 + self.threshold
@@ -563,6 +574,10 @@ class ExpertsRegressorMixin(ExpertsMixin, OnlineRegressorMixin):
     Outcomes and advice are mapped from ``bounds_`` to the interval from zero to one, in which
     losses and predictions are computed.
     """
+
+    regret_bound_: float | None
+    eta_: float
+    bounds_: tuple[Any, ...]
 
     _fixed = (*ExpertsMixin._fixed, "loss", "prediction")
 

@@ -248,17 +248,18 @@ def _complain(losses, trial):
     """Raise the error for a row of losses that cannot be played."""
     if np.any(losses < 0) and not np.any(np.isinf(losses)):
         raise ValueError(
-            f"Losses must not be negative, but one of trial {trial} is {np.nanmin(losses):g}: add "
-            'something to all, or choose eta="adahedge".'
+            f"losses must be >= 0; got {np.nanmin(losses):g} in trial {trial}. Add a constant to "
+            'all losses, or set eta="adahedge", which allows for negative ones.'
         )
     raise ValueError(
-        f"losses must be finite, and small enough to be added up; those of trial {trial} are not."
+        f"losses must be finite, and their sums as well; those of trial {trial} are not. Divide "
+        "all losses by a constant."
     )
 
 
 @paragraphs
 class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Hedge: follows each expert with a probability that falls with its mistakes.
+    """Hedge: follows an expert drawn at random, by weights that decrease with mistakes.
 
     In a trial the row of ``X`` is the advice of ``n`` experts, each of them a class. The learner
     follows an expert drawn with the probabilities ``v``, and so expects ``v.l`` mistakes, where
@@ -396,22 +397,8 @@ class Hedge(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
-    classes_: np.ndarray
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    expected_mistakes_: float
-    cumulative_loss_: float
-    n_mistakes_: int
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
     regret_bound_: float
     eta_: float
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,

@@ -28,7 +28,7 @@ ADVICE = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 class SwitchingMultitaskExperts(
     EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Experts for several tasks that switch, with a memory of who was good in any of them.
+    """Experts for several switching tasks, with a memory shared by all of them.
 
     Each row of ``X`` is the advice of ``n`` experts on a trial of one of ``s`` tasks. The best
     expert of a task changes from time to time, but only ``m`` experts are ever the best one, in
@@ -165,15 +165,9 @@ class SwitchingMultitaskExperts(
     phi_: float
     eta_: float
     n_modes_: int
-    classes_: np.ndarray
     expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
     n_iter_: int
     converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _has_scores = False
     _parameter_constraints = {
@@ -230,16 +224,17 @@ class SwitchingMultitaskExperts(
         n_experts = X.shape[1] - (self.task_feature is not None)
         if n_experts < 1 or (self.task_feature or 0) >= X.shape[1]:
             raise ValueError(
-                f"X has n_features={X.shape[1]}: there must be a column of tasks, "
-                f"task_feature={self.task_feature}, and one for each expert."
+                f"X must have a column of tasks, task_feature={self.task_feature}, and one column "
+                f"for each expert; got n_features={X.shape[1]}."
             )
         self.n_modes_, self._n_switches = min(self.n_modes, n_experts), self.n_switches
         # Not in every trial, so that experts stay with some probability.
         sizes = self.n_tasks, self.n_modes_, self._most_switches(self.horizon - 1, self.n_tasks)
         if self.n_modes_ > 1 and self.n_switches > sizes[-1]:
             raise ValueError(
-                f"There are too many switches, {self.n_switches}, of {self.n_tasks} tasks in "
-                f"{self.horizon} trials: choose a larger horizon, or fewer switches."
+                f"n_switches must be <= {sizes[-1]} for n_tasks={self.n_tasks} and "
+                f"horizon={self.horizon}; got {self.n_switches}. Increase horizon, or decrease "
+                "n_switches."
             )
         self.theta_, self.phi_ = map(float, multitask_rates(self.horizon, *sizes))
         self.eta_ = self.eta

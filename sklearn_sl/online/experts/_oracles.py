@@ -378,7 +378,7 @@ def _mix_absolute(X, y):
         method="highs",
     )
     if found.status:
-        raise RuntimeError(f"The linear programme was not solved: {found.message}")
+        raise RuntimeError(f"The linear program was not solved: {found.message}")
     weights = np.maximum(-found.ineqlin.marginals, 0.0)
     weights /= weights.sum()
     z = np.clip(found.x[:-1], -1, 1)
@@ -396,7 +396,10 @@ def _mix_entropic(X, y):
     hopeless = np.flatnonzero(A.max(axis=1) == 0)
     if hopeless.size:
         trial = np.concatenate([ones, zeros])[hopeless[0]]
-        raise ValueError(f"In trial {trial} every mixture has an infinite entropic loss.")
+        raise ValueError(
+            f"In trial {trial} every mixture has an infinite entropic loss, because all experts "
+            "exclude the outcome: clip the advice away from 0 and 1."
+        )
     weights, gap = _newton_mixture(A, c)
     entropy = special.xlogy(y, y).sum() + special.xlogy(1 - y, 1 - y).sum()
     loss = float(entropy - c @ np.log(A @ weights))

@@ -171,7 +171,7 @@ class PastPosteriorState(WeightState):
 
 @paragraphs
 class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert, with a memory of those that have been good before.
+    """Tracks the best expert by mixing past posteriors, with a memory of earlier experts.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts. The
     posterior of the trial is proportional to ``v_i exp(-eta L(y, x_i))``. The weights of the next
@@ -261,21 +261,7 @@ class MixingPastPosteriors(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin
     192.1
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
     alpha_: float
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **_shares.SHARE_CONSTRAINTS,

@@ -155,7 +155,7 @@ def store_parameters(
 
 @paragraphs
 class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert: the weighted average, with weights that share.
+    """Tracks the best expert by a weighted average with fixed share.
 
     In a trial the learner predicts the weighted average ``v.x`` of the advice of ``n`` experts.
     Then weights are multiplied by ``exp(-eta L(y, x_i))``, and each expert gives the part ``alpha``
@@ -229,21 +229,7 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
     50.9
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
     alpha_: float
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = staticmethod(fixed_share_state)
@@ -260,7 +246,7 @@ class FixedShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEsti
 
 @paragraphs
 class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseEstimator):
-    """Tracks the best expert: weights share the more, the more their experts lose.
+    """Tracks the best expert by a weighted average with variable share.
 
     As :class:`FixedShare`, but an expert with the loss ``L``, from zero to one, keeps
     ``(1 - alpha)^L`` of its weight, and the rest goes to all others in equal parts. An expert that
@@ -346,21 +332,7 @@ class VariableShare(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, BaseE
     (20.6, 14.0, 17.0)
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
     alpha_: float
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = SHARE_CONSTRAINTS
     _state_kind = VariableShareState

@@ -84,24 +84,8 @@ cdef class FixedShareWeights(Weights):
             total += self.shares[k]
         self.total = total
 
-    cdef double least_shared(self, const double* losses) noexcept nogil:
-        """Return the least loss of an expert with a share, infinity if there is none."""
-        cdef Py_ssize_t k
-        cdef double least = INFINITY
-        for k in range(self.n_experts):
-            if self.shares[k] > 0 and losses[k] < least:
-                least = losses[k]
-        return least
-
     cdef double charge(self, const double* losses) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double mass = 0.0, least = self.least_shared(losses)
-        if self.total == 0:
-            return 0.0
-        for k in range(self.n_experts):
-            if self.shares[k] > 0:
-                mass += self.shares[k] * exp(-self.eta * (losses[k] - least))
-        return least - log(mass / self.total) / self.eta
+        return self.charge_of_mixture(losses, self.eta)
 
     cdef void lose(self, const double* losses) noexcept nogil:
         cdef Py_ssize_t k

@@ -157,21 +157,6 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     'alpha=0.0001'
     """
 
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    cumulative_loss_: float
-    expert_losses_: np.ndarray
-    best_expert_: int
-    regret_: float
-    regret_bound_: float | None
-    eta_: float
-    bounds_: tuple[Any, ...]
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         **EXPERT_CONSTRAINTS,
         **LOSS_CONSTRAINTS,

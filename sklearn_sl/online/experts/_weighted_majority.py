@@ -31,7 +31,7 @@ VOTE_CONSTRAINTS = {
 
 @paragraphs
 class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, BaseEstimator):
-    """The weighted majority: experts that were wrong have less to say.
+    """Weighted majority vote of experts: the weights of experts that were wrong decrease.
 
     In a trial the row of ``X`` is the advice of ``n`` experts, each of them a class. The answer is
     the class whose experts have the largest weight together. Then the weights of all experts that
@@ -142,21 +142,9 @@ class WeightedMajority(EstimatorMixin, ExpertsClassifierMixin, ClassifierMixin, 
     (53, 46, 133)
     """
 
-    classes_: np.ndarray
-    weights_: np.ndarray
-    log_weights_: np.ndarray
-    n_mistakes_: int
-    expected_mistakes_: float
-    bound_: float
     best_expert_: int
-    expert_losses_: np.ndarray
     regret_: float
-    cumulative_loss_: float
-    n_trials_: int
-    estimators_: list[Any]
-    expert_names_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
+    bound_: float
 
     _parameter_constraints = {
         **VOTE_CONSTRAINTS,

@@ -131,9 +131,9 @@ def warn_unless_optimal(what, found, method, max_nodes):
     """Say that an exact search came to no end; ``found`` is a cover or a disjunction."""
     if method == "exact" and not found.optimal:
         warn(
-            f"max_nodes={max_nodes} did not suffice to find the smallest {what}: the best one that "
-            f"was found has the size {len(found[0])}, and at least {found.lower_bound} is needed. "
-            'Allow for more nodes, or choose method="greedy".',
+            f"max_nodes={max_nodes} was reached before the search for the smallest {what} was "
+            f"complete: the best one found has size {len(found[0])}, and the lower bound is "
+            f'{found.lower_bound}. Increase max_nodes, or use method="greedy".',
             ConvergenceWarning,
         )
 

@@ -127,8 +127,6 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
     n_uncovered_: np.ndarray
     consistent_: bool
     n_nodes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "literals": ["boolean"],
@@ -196,9 +194,10 @@ class MinimalDisjunction(EstimatorMixin, ClassifierMixin, BaseEstimator):
         self.consistent_ = not self.n_uncovered_.any()
         if self.method == "exact" and not self.optimal_.all():
             warn(
-                f"max_nodes={self.max_nodes} did not suffice to find the smallest disjunction: "
-                f"there are {[len(literals) for literals in self.literals_]} literals, and at "
-                f"least {self.lower_bound_} are needed.",
+                f"max_nodes={self.max_nodes} was reached before the search for the smallest "
+                f"disjunction was complete: those found have "
+                f"{[len(literals) for literals in self.literals_]} literals, and the lower bounds "
+                f'are {self.lower_bound_}. Increase max_nodes, or use method="greedy".',
                 ConvergenceWarning,
             )
         return self
@@ -320,18 +319,10 @@ class DisjunctionWeightedMajority(
     (108, 102, 284)
     """
 
-    classes_: np.ndarray
+    bound_: float
     experts_: np.ndarray
     expert_mistakes_: np.ndarray
     best_expert_: np.ndarray
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "n_literals": [Interval(Integral, 1, None, closed="left")],
@@ -372,7 +363,7 @@ class DisjunctionWeightedMajority(
         if n_experts > self.max_experts:
             raise ValueError(
                 f"There are {n_experts:,} disjunctions of n_literals={k} out of n_features={n}, "
-                f"more than max_experts={self.max_experts:,}. Learn fewer literals, or use Winnow."
+                f"more than max_experts={self.max_experts:,}. Decrease n_literals, or use Winnow."
             )
         self.experts_ = self._all_experts(n, k)
         self._mistakes = np.zeros((len(self.classes_) - 1, n_experts), dtype=np.int64)
@@ -496,18 +487,10 @@ class ConjunctionLearner(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, Bas
     (6, 21.0)
     """
 
-    classes_: np.ndarray
+    bound_: float
     literals_: list[Any]
     n_contradictions_: np.ndarray
     realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "literals": ["boolean"],

@@ -24,7 +24,7 @@ from sklearn_sl.theory._finite_class import consistent_bound, halving_bound
 if TYPE_CHECKING:
     from sklearn_sl._typing import MatrixLike
 
-N_LEFT, N_EMPTY, N_DROWSY, N_SILENT = range(_version_space.TAIL)
+N_LEFT, N_EMPTY, N_PARTIAL, N_SILENT = range(_version_space.TAIL)
 WHEN_EMPTY = {
     "raise": _version_space.STOP,
     "restart": _version_space.RESTART,
@@ -45,6 +45,10 @@ class ClassAnswersMixin(OnlineClassifierMixin):
     how many it played, fewer than all if no hypothesis is left after the next one; without
     ``codes`` it only answers. ``_n_numbers(X)`` is how many numbers a trial makes of a row.
     """
+
+    bound_: float
+    n_iter_: int
+    converged_: bool
 
     # Features are answers or truth values: not for any table.
     _compare_grid = None
@@ -114,6 +118,13 @@ class ClassAnswersMixin(OnlineClassifierMixin):
 
 class VersionSpaceMixin(ClassAnswersMixin):
     """Hypotheses that are removed when they are wrong; ``_majority``: whether all of them vote."""
+
+    bound_: float
+    version_space_: np.ndarray
+    n_hypotheses_: int
+    n_consistent_: int
+    n_contradictions_: int
+    realizable_: bool
 
     _mutable = ("_left", "_tail")
     _fixed = ("hypotheses", "threshold")
@@ -208,7 +219,7 @@ class VersionSpaceMixin(ClassAnswersMixin):
 
     def _bound(self):
         bound = consistent_bound
-        if self._majority and not self._tail[N_DROWSY]:
+        if self._majority and not self._tail[N_PARTIAL]:
             bound = halving_bound
         if self.on_empty == "restart":
             most = bound(self.n_hypotheses_, self.n_contradictions_)
@@ -221,22 +232,22 @@ class VersionSpaceMixin(ClassAnswersMixin):
 class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator):
     """The halving algorithm: the majority of the hypotheses that have made no mistake.
 
-    A trial asks all hypotheses that are left, answers with the class that most of them say, and
-    removes those that were wrong, also when the answer was right. On each mistake at least half
-    of them go. So if one of the ``n`` hypotheses is always right, there are at most ``log2 n``
-    mistakes.
+    In each trial the learner predicts the class that most of the remaining hypotheses predict, and
+    then removes all that were wrong, also if its own prediction was right. Each mistake removes at
+    least half of the hypotheses. So if one of the ``n`` hypotheses is always right, there are at
+    most ``log2 n`` mistakes.
 
     **Hypotheses** are the columns of ``X``, the advice of experts: a number ``x`` is the class in
     place ``floor(x - threshold) + 1``, for two classes the second one if ``x >= threshold``. NaN
-    is an expert that sleeps: it has no vote and is not removed. Or hypotheses are functions, see
+    is an expert that abstains: it has no vote and is not removed. Or hypotheses are functions, see
     below.
 
-    **Ties** go to the larger class, also if all hypotheses sleep.
+    **Ties** are resolved in favour of the larger class, also if all hypotheses abstain.
 
-    **When no hypothesis is left**, no one was always right. Beginning again with all of them keeps
-    a guarantee, as each one has made a mistake since: with ``r`` restarts there are at most
-    ``(r + 1) (log2 n + 1) - 1`` mistakes, and ``r`` is at most the number of mistakes of the best
-    hypothesis.
+    **If no hypothesis is left**, none was always right. A restart with all hypotheses keeps a
+    guarantee, as each has made a mistake since the last restart: with ``r`` restarts there are at
+    most ``(r + 1) (log2 n + 1) - 1`` mistakes, and ``r`` is at most the number of mistakes of the
+    best hypothesis.
 
     Parameters
     ----------
@@ -283,9 +294,9 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
 
     bound_ : float
         No more mistakes than these: ``log2 n`` while ``realizable_``, with restarts as above; with
-        "keep" one more for each contradiction. If a hypothesis that was left slept in some
+        "keep" one more for each contradiction. If a remaining hypothesis abstained in some
         trial, it is ``n - 1`` in place of ``log2 n``, and one more for each trial in which all of
-        them slept.
+        them abstained.
 
     {account_of_mistakes}
 
@@ -327,21 +338,6 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
     (3, 9.51)
     """
 
-    classes_: np.ndarray
-    version_space_: np.ndarray
-    n_hypotheses_: int
-    n_consistent_: int
-    n_contradictions_: int
-    realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     _parameter_constraints = {
         "hypotheses": [list, tuple, None],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -371,13 +367,13 @@ class Halving(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator)
 class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, BaseEstimator):
     """The first of the hypotheses that have made no mistake.
 
-    A trial answers as the first hypothesis that is left, and removes all that were wrong. A
-    mistake removes at least that one: if one of the ``n`` hypotheses is always right, there are
-    at most ``n - 1`` mistakes, and an adversary can force so many. In a random order, which the
-    trials do not know, there are less than ``ln n`` in expectation.
+    In each trial the learner predicts with the first of the remaining hypotheses, and then removes
+    all that were wrong. Each mistake removes at least that one: if one of the ``n`` hypotheses is
+    always right, there are at most ``n - 1`` mistakes, and an adversary can force that many. In a
+    random order, drawn independently of the trials, there are less than ``ln n`` in expectation.
 
-    Hypotheses are read as by :class:`Halving`. Those that sleep are passed over; the answer is
-    the last class if all of them do.
+    Hypotheses are specified as for :class:`Halving`. Those that abstain are skipped; if all do, the
+    prediction is the last class.
 
     Parameters
     ----------
@@ -408,7 +404,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     {classes}
 
     hypothesis_ : int
-        The hypothesis that predicts, if it is awake.
+        The hypothesis that predicts, unless it abstains.
 
     version_space_ : ndarray of shape (`n_hypotheses_`,)
         Which hypotheses are left.
@@ -431,7 +427,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     bound_ : float
         No more mistakes than these: ``n - 1`` while ``realizable_``, and ``n`` more for each
         restart (with "keep" one more for each contradiction), and one more for each trial in
-        which all hypotheses that were left slept.
+        which all remaining hypotheses abstained.
 
     {account_of_mistakes}
 
@@ -460,21 +456,7 @@ class ConsistentLearner(EstimatorMixin, VersionSpaceMixin, ClassifierMixin, Base
     4
     """
 
-    classes_: np.ndarray
     hypothesis_: int
-    version_space_: np.ndarray
-    n_hypotheses_: int
-    n_consistent_: int
-    n_contradictions_: int
-    realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **Halving._parameter_constraints,

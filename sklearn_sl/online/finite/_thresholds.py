@@ -111,20 +111,12 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
     (5, 29.9, array([0.3]))
     """
 
-    classes_: np.ndarray
+    bound_: float
     thresholds_: np.ndarray
     intervals_: np.ndarray
     n_consistent_: np.ndarray
     n_contradictions_: np.ndarray
     realizable_: bool
-    n_mistakes_: int
-    bound_: float
-    n_trials_: int
-    cumulative_loss_: float
-    n_iter_: int
-    converged_: bool
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         # Twice a place must be an integer of 64 bits, and a place a double.
@@ -167,8 +159,8 @@ class GridThresholdHalving(EstimatorMixin, ClassAnswersMixin, ClassifierMixin, B
         span = self.high - self.low
         if not (span > 0 and np.isfinite([self.low - span, self.high + span]).all()):
             raise ValueError(
-                f"low={self.low!r} must be less than high={self.high!r}, and the distance from "
-                "either of them to the largest numbers more than that between them."
+                "low must be less than high, and low - (high - low) and high + (high - low) must "
+                f"be finite; got low={self.low!r} and high={self.high!r}."
             )
         if self.feature >= X.shape[1]:
             raise ValueError(

@@ -11,8 +11,8 @@ from libc.stdint cimport int64_t
 cdef enum:
     N_LEFT = 0  # hypotheses that remain
     N_EMPTY = 1  # trials that no hypothesis was left after
-    N_DROWSY = 2  # trials in which a hypothesis that remained slept
-    N_SILENT = 3  # trials in which all of them slept
+    N_PARTIAL = 2  # trials in which a remaining hypothesis abstained
+    N_SILENT = 3  # trials in which all of them abstained
 
 TAIL = 4
 
@@ -24,7 +24,7 @@ cpdef enum:
 
 
 cdef inline Py_ssize_t _code(double advice, double threshold, Py_ssize_t last) noexcept nogil:
-    """Return the class that a number stands for: -1 for none while asleep, beyond last for none."""
+    """Return the class that a number stands for: -1 if it abstains, beyond last for none."""
     cdef double above = advice - threshold
     if isnan(advice):
         return -1
@@ -56,7 +56,7 @@ cdef Py_ssize_t _answer(
 
     ``votes`` has an entry more, for those that say no class. The answer of a majority is the
     class with the most votes, the larger one of a tie; otherwise that of the first hypothesis
-    that is awake, or the last class.
+    that does not abstain, or the last class.
     """
     cdef Py_ssize_t i, k, winner
     for k in range(n_classes + 1):
@@ -95,7 +95,7 @@ def sweep(
     Parameters
     ----------
     advice : ndarray of shape (n_rows, n_hypotheses)
-        What the hypotheses say: NaN if they sleep, infinite if it is none of the classes.
+        What the hypotheses say: NaN if they abstain, infinite if it is none of the classes.
 
     codes : ndarray of shape (n_rows,)
         The classes; none at all: only answer.
@@ -133,7 +133,7 @@ def sweep(
     n_played : int
         The number of trials; less than all if no hypothesis is left after the next one.
     """
-    cdef Py_ssize_t row, i, n_left, n_awake
+    cdef Py_ssize_t row, i, n_left, n_voting
     cdef Py_ssize_t n_rows = advice.shape[0], n_classes = votes.shape[0] - 1
     cdef Py_ssize_t played = n_rows
     cdef bint learns = codes.shape[0] > 0
@@ -144,12 +144,12 @@ def sweep(
             )
             if not learns:
                 continue
-            n_left = n_awake = 0
+            n_left = n_voting = 0
             for i in range(tail[N_LEFT]):
-                n_awake += said[i] >= 0
+                n_voting += said[i] >= 0
                 n_left += said[i] < 0 or said[i] == codes[row]
-            tail[N_DROWSY] += n_awake < tail[N_LEFT]
-            tail[N_SILENT] += n_awake == 0
+            tail[N_PARTIAL] += n_voting < tail[N_LEFT]
+            tail[N_SILENT] += n_voting == 0
             if n_left == tail[N_LEFT]:
                 continue
             if n_left == 0:

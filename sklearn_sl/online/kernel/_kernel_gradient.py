@@ -21,12 +21,10 @@ from sklearn_sl.theory._kernel_online import kernel_ogd_bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import SparseLike
-
 
 @paragraphs
 class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
-    """Online gradient descent on the hinge loss in the space of a kernel, predicting at random.
+    """Online gradient descent on the hinge loss in the space of a kernel, with random predictions.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``f(x)``, draws ``Y`` from the uniform
     distribution on (-1, 1), and predicts ``sign(f(x) - Y)``: the second class with the probability
@@ -175,24 +173,9 @@ class KernelOGD(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimato
     (21.5, 29, 55.9)
     """
 
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    dual_coef_: Any
-    kernel_: Any | None
     eta_: float
-    classes_: np.ndarray
-    n_mistakes_: int
     expected_mistakes_: float
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_removed_: int
-    radius_: float
     regret_bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **KernelTrialsMixin._kernel_constraints,

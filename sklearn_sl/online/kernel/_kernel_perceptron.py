@@ -19,12 +19,12 @@ from sklearn_sl.theory._perceptron import best_perceptron_bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklearn_sl._typing import ArrayLike, SparseLike
+    from sklearn_sl._typing import ArrayLike
 
 
 @paragraphs
 class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseEstimator):
-    """The perceptron in the space of a kernel, with its mistakes and the bound on them.
+    """Kernel perceptron, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``f(x) = sum_s c_s K(v_s, x)``, a sum
     over the samples of former mistakes. If ``y f(x) <= 0``, a mistake, the sample becomes one of
@@ -192,23 +192,8 @@ class KernelPerceptron(EstimatorMixin, KernelTrialsMixin, ClassifierMixin, BaseE
     (array([0, 1]), True)
     """
 
-    support_: np.ndarray
-    support_vectors_: np.ndarray | SparseLike
-    dual_coef_: Any
-    kernel_: Any | None
-    classes_: np.ndarray
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_removed_: int
-    radius_: float
     bound_: float | None
     comparator_: np.ndarray | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         **KernelTrialsMixin._kernel_constraints,

@@ -1,6 +1,9 @@
 """What online learners share whose functions are sums of kernels at some of the samples."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,15 +14,18 @@ from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._state import check_entries, check_number, check_shape
 from sklearn_sl._threads import blas_threads_for
 from sklearn_sl.kernels._base import (
-    encode,
     encode_checked,
     finite_or_explain,
     gram_product,
+    pair_gram,
     pair_values,
 )
 from sklearn_sl.online._protocol import OnlineClassifierMixin, read_samples
 from sklearn_sl.online._trials import take_slice
 from sklearn_sl.online.kernel import _kernel_sweeps
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import SparseLike
 
 RADIUS2, STEPS2, N_STEPS, N_LOST, N_FRESH = range(_kernel_sweeps.TAIL)
 # How many trials get their kernel values at once: rows of so many numbers do not fall on the same
@@ -47,6 +53,16 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
     ``_slot_of`` says which column a row has, and ``_table`` holds the kernel values of all pairs
     if there are not too many.
     """
+
+    kernel_: Any | None
+    support_: np.ndarray
+    support_vectors_: np.ndarray | SparseLike
+    dual_coef_: Any
+    n_updates_: int
+    n_removed_: int
+    radius_: float
+    converged_: bool
+    n_iter_: int
 
     _budget_constraints = {
         "budget": [Interval(Integral, 1, None, closed="left"), None],
@@ -108,7 +124,8 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
 
     def _foresee(self, X, n_passes):
         if n_passes > 1 and X.shape[0] ** 2 <= TABLE:
-            self._table = X if self.kernel_ is None else all_values(self.kernel_, X)
+            kernel = self.kernel_
+            self._table = X if kernel is None else pair_gram(kernel, as_doubles(X), BLOCK)
 
     def _prepare(self, X, codes):
         if self._slot_of is not None:
@@ -298,7 +315,7 @@ class KernelTrialsMixin(KernelMachineMixin, OnlineClassifierMixin):
         if self.kernel_ is None:
             with blas_threads_for(X):
                 return X[:, self._ids] @ coef.T
-        X, vectors = (encode(self.kernel_, Z) for Z in (X, self._vectors))
+        X, vectors = (encode_checked(self.kernel_, Z) for Z in (X, self._vectors))
         return gram_product(self.kernel_, X, vectors, coef.T, encoded=True)
 
 
@@ -310,18 +327,6 @@ def padded(n_rows):
 def as_doubles(X):
     """Return samples in double precision; what is no number stays as it is."""
     return X.astype(np.float64) if X.dtype == np.float32 else X
-
-
-def all_values(kernel, X):
-    """Return the kernel values of all pairs, a row for each trial, a column for each vector."""
-    X = as_doubles(X)
-    K = np.empty((X.shape[0], X.shape[0]))
-    for start in range(0, X.shape[0], BLOCK):
-        columns = slice(start, min(start + BLOCK, X.shape[0]))
-        trials = encode_checked(kernel, X[columns])
-        pair_values(kernel, encode_checked(kernel, X), trials, K[:, columns])
-    finite_or_explain(K, kernel)
-    return K.T
 
 
 def widened(square, n_room, largest):

@@ -137,17 +137,11 @@ class EllipsoidClassifier(
     coef_: Any
     intercept_: Any
     log_volume_: Any
-    classes_: np.ndarray
-    n_mistakes_: int
     n_updates_: int
     bound_: float
     exhausted_: bool
-    cumulative_loss_: float
-    n_trials_: int
     converged_: bool
     n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "fit_intercept": ["boolean"],

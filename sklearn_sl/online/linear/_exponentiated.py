@@ -34,6 +34,14 @@ class ExponentiatedMixin:
     compiled sweep for what they hold. ``_loss()`` returns the loss.
     """
 
+    regret_: float | None
+    linear_regret_: float
+    regret_bound_: float
+    comparator_: np.ndarray
+    n_updates_: int
+    converged_: bool
+    n_iter_: int
+
     _mutable = ("_sums", "_weights", "_masses", "_tails")
     _fixed = ("signed", "fit_intercept")
     _certificates = ("regret_", "comparator_")
@@ -59,8 +67,8 @@ class ExponentiatedMixin:
         n_trials, gradient = self.horizon, self.gradient_norm
         if targets is None and None in (n_trials, gradient):
             raise ValueError(
-                'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
-                "know the trials to come."
+                'eta="horizon" requires horizon and gradient_norm to be set when partial_fit is '
+                "used."
             )
         if n_trials is None:
             n_trials = X.shape[0] * self.max_iter
@@ -338,20 +346,7 @@ class ExponentiatedGradientClassifier(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     eta_: Any
-    n_mistakes_: int
-    cumulative_loss_: float
-    regret_: float | None
-    linear_regret_: float
-    regret_bound_: float
-    comparator_: np.ndarray
-    n_trials_: int
-    n_updates_: int
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [StrOptions({"hinge", "logistic", "square"})],
@@ -527,17 +522,6 @@ class ExponentiatedGradientRegressor(
     coef_: np.ndarray
     intercept_: np.ndarray
     eta_: np.ndarray
-    cumulative_loss_: float
-    regret_: float | None
-    linear_regret_: float
-    regret_bound_: float
-    comparator_: np.ndarray
-    n_trials_: int
-    n_updates_: int
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [StrOptions({"square", "absolute"})],

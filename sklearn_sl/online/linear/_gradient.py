@@ -88,8 +88,7 @@ def rate_of(learner, X, targets):
     n_trials, gradient = learner.horizon, learner.gradient_norm
     if X is None and None in (n_trials, gradient):
         raise ValueError(
-            'With eta="horizon", partial_fit needs horizon and gradient_norm: it does not '
-            "know the trials to come."
+            'eta="horizon" requires horizon and gradient_norm to be set when partial_fit is used.'
         )
     if n_trials is None:
         n_trials = X.shape[0] * learner.max_iter
@@ -179,9 +178,8 @@ def regret(self, X: MatrixLike, y: ArrayLike, comparator: ArrayLike | None = Non
     repeats, rest = divmod(self.n_trials_, len(targets))
     if rest:
         raise ValueError(
-            f"X has {len(targets)} samples, but the learner saw {self.n_trials_}, which is no "
-            "multiple: "
-            "pass the samples of all trials."
+            f"X has {len(targets)} samples, but the learner was fitted on {self.n_trials_} "
+            "trials, which is not a multiple: pass the samples of all trials."
         )
     found = regret_against(self, Hindsight(self, X, targets, repeats), comparator)
     return found._replace(bound=None) if self._conservative else found
@@ -195,7 +193,10 @@ def regret_against(learner, trials, comparator):
     comparator = np.array(comparator, dtype=np.float64).reshape(trials.shape)
     norms = trials.norms(comparator)
     if np.any(norms > learner._ball * (1 + 1e-12)):
-        raise ValueError(f"comparator must have a norm of at most radius={learner.radius}.")
+        raise ValueError(
+            f"comparator must have a norm of at most radius={learner.radius}; got "
+            f"{np.max(norms):g}."
+        )
     regret = learner.cumulative_loss_ - np.sum(trials.losses(comparator))
     return Regret(float(regret), float(np.sum(regret_bounds(learner, norms, squares))), comparator)
 
@@ -227,7 +228,7 @@ def regret_bounds(learner, norms, squares):
 class OnlineGradientDescentClassifier(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Online gradient descent for classes, with its regret and the bound on it.
+    """Linear classification by online gradient descent, with its regret and the bound on it.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``, loses ``loss(s, y)``,
     and ``(w, b)`` becomes ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm
@@ -363,23 +364,14 @@ class OnlineGradientDescentClassifier(
     True
     """
 
+    comparator_: np.ndarray
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
-    eta_: float | None
     n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    comparator_: np.ndarray
+    eta_: float | None
     regret_: float | None
     regret_bound_: float | None
     bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [
@@ -456,7 +448,7 @@ class OnlineGradientDescentClassifier(
 class OnlineGradientDescentRegressor(
     EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """Online gradient descent for numbers, with its regret and the bound on it.
+    """Linear regression by online gradient descent, with its regret and the bound on it.
 
     A trial predicts ``s = w.x + b``, loses ``loss(s, y)``, and ``(w, b)`` becomes
     ``(w, b) - eta loss'(s, y) (x, 1)``, projected to the ball of norm ``radius`` if there is one.
@@ -563,20 +555,12 @@ class OnlineGradientDescentRegressor(
     True
     """
 
+    comparator_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
     eta_: float | None
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    comparator_: np.ndarray
     regret_: float | None
     regret_bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "loss": [

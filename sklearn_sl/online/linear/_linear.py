@@ -187,6 +187,14 @@ class LinearMixin:
     stepped, and ``_check_options()`` complains of parameters that do not go together.
     """
 
+    n_trials_: int
+    cumulative_loss_: float
+    n_updates_: int
+    radius_: float
+    comparator_: np.ndarray
+    converged_: bool
+    n_iter_: int
+
     _fixed = ("average", "fit_intercept", "multi_class")
     _mutable, _state, _ancestors = ("_state",), None, ()
     # The norm that weights are kept within.

@@ -191,8 +191,8 @@ def set_aside(keys, strata, weight, share):
     aside[order[np.append(begins[1:], True)]] = False
     if not aside.any():
         raise ValueError(
-            f"validation_fraction={share} leaves no samples to validate with, or none of some "
-            "class to learn from: there are too few samples for early_stopping."
+            f"validation_fraction={share} leaves no sample for validation, or no training sample "
+            "of some class: change validation_fraction, or set early_stopping=False."
         )
     return aside
 

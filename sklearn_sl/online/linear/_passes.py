@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._docstrings import inserter
 from sklearn_sl._rows import row_hashes, scramble
-from sklearn_sl._sklearn import check_sample_weight, fit_context, steps
+from sklearn_sl._sklearn import Interval, StrOptions, check_sample_weight, fit_context, steps
 from sklearn_sl.base import class_factors
 from sklearn_sl.online import _trials
 from sklearn_sl.online._parameters import FREE, stream_context
@@ -57,6 +58,27 @@ FREE_IN_PASSES = FREE | {
     "tol",
     "validation_fraction",
     "warm_start",
+}
+# The parameters of all learners with such fits, and those of classifiers.
+CONSTRAINTS = {
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "shuffle": ["boolean"],
+    "verbose": ["verbose"],
+    "random_state": ["random_state"],
+    "warm_start": ["boolean"],
+    "average": ["boolean", Interval(Integral, 1, None, closed="left")],
+    "keep_losses": ["boolean"],
+}
+CLASSIFIER_CONSTRAINTS = {
+    **CONSTRAINTS,
+    "n_jobs": [Integral, None],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "multi_class": [StrOptions({"ovr", "kesler"})],
 }
 # The docstrings of methods that learners with such fits share.
 paragraphs = inserter(
@@ -241,7 +263,7 @@ def go_on(self, X, y, classes=None, sample_weight=None):
     if isinstance(self.class_weight, str):
         raise ValueError(
             'class_weight="balanced" is not supported for partial_fit, which does not know '
-            "how often the classes will come: pass a dict."
+            "the frequencies of the classes: pass a dict."
         )
     self._check_options()
     learn_weighted(self, *self._read_more(X, y, classes), sample_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -24,29 +24,38 @@ from sklearn_sl.theory._online_gradient import (
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
-CONSTRAINTS = {
-    "C": [Interval(Real, 0, None, closed="right")],
-    "fit_intercept": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left"), None],
-    "early_stopping": ["boolean"],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    "shuffle": ["boolean"],
-    "verbose": ["verbose"],
-    "random_state": ["random_state"],
-    "warm_start": ["boolean"],
-    "average": ["boolean", Interval(Integral, 1, None, closed="left")],
-    "keep_losses": ["boolean"],
-}
+STEP_LENGTH = {"C": [Interval(Real, 0, None, closed="right")]}
 FREE = _passes.FREE_IN_PASSES | {"C", "epsilon", "loss"}
+
+
+# ---------------------------------------------------------------- hooks of both learners
+
+
+@property
+def is_squared(self):
+    """Whether the loss is squared: PA-II."""
+    return self.loss.startswith("squared")
+
+
+def aggressive_rule(self):
+    """Return how far a step goes."""
+    return _steps.Aggressive(self.C, self._squared)
+
+
+def finish(self):
+    """Set the attributes that follow from the state."""
+    LinearMixin._finish(self)
+    self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+
+
+# ---------------------------------------------------------------- the learners
 
 
 @paragraphs
 class PassiveAggressiveClassifier(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """The passive-aggressive classifier, trial by trial, with its mistakes and the bound on them.
+    """Passive-aggressive classifier, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b`` and has the hinge loss
     ``l = max(0, 1 - y s)``. The learner is passive if ``l = 0``. Otherwise its weights become those
@@ -180,27 +189,15 @@ class PassiveAggressiveClassifier(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     n_mistakes_: int
-    cumulative_loss_: float
     squared_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
     bound_: float | None
-    comparator_: np.ndarray
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {
-        **CONSTRAINTS,
+        **_passes.CLASSIFIER_CONSTRAINTS,
+        **STEP_LENGTH,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "n_jobs": [Integral, None],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "multi_class": [StrOptions({"ovr", "kesler"})],
     }
 
     def __init__(
@@ -255,16 +252,7 @@ class PassiveAggressiveClassifier(
     def _loss(self):
         return _steps.Hinge(1.0)
 
-    @property
-    def _squared(self):
-        return self.loss.startswith("squared")
-
-    def _rule(self):
-        return _steps.Aggressive(self.C, self._squared)
-
-    def _finish(self):
-        super()._finish()
-        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+    _squared, _rule, _finish = is_squared, aggressive_rule, finish
 
     def _best_bound(self, margins, norm, norms, repeats):
         if self.C == np.inf and norms[0] == 0:
@@ -284,7 +272,7 @@ class PassiveAggressiveClassifier(
 class PassiveAggressiveRegressor(
     EstimatorMixin, LinearMixin, OnlineRegressorMixin, RegressorMixin, BaseEstimator
 ):
-    """The passive-aggressive regressor, trial by trial, with the bound on its squared losses.
+    """Passive-aggressive regressor, with the bound on its squared losses.
 
     A trial predicts ``s = w.x + b`` and has the loss ``l = max(0, |y - s| - epsilon)``. The learner
     is passive if ``l = 0``. Otherwise its weights become those that minimise, with ``v`` for
@@ -394,23 +382,16 @@ class PassiveAggressiveRegressor(
     True
     """
 
+    comparator_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
-    cumulative_loss_: float
     squared_loss_: float
     squared_loss_bound_: float | None
-    comparator_: np.ndarray
-    n_trials_: int
-    n_updates_: int
-    radius_: float
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _free = FREE
     _parameter_constraints = {
-        **CONSTRAINTS,
+        **_passes.CONSTRAINTS,
+        **STEP_LENGTH,
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
         "epsilon": [Interval(Real, 0, None, closed="left")],
     }
@@ -484,16 +465,7 @@ class PassiveAggressiveRegressor(
     def _loss(self):
         return _steps.Insensitive(self.epsilon)
 
-    @property
-    def _squared(self):
-        return self.loss.startswith("squared")
-
-    def _rule(self):
-        return _steps.Aggressive(self.C, self._squared)
-
-    def _finish(self):
-        super()._finish()
-        self.squared_loss_ = float(self._state.tails[:, SQUARES].sum())
+    _squared, _rule, _finish = is_squared, aggressive_rule, finish
 
     def _certify(self, X, y):
         squares = squared_norms(X) + self.fit_intercept

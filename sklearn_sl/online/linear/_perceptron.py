@@ -23,7 +23,7 @@ from sklearn_sl.theory._perceptron import best_perceptron_bound
 class Perceptron(
     EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """The perceptron, trial by trial, with its mistakes and the bound on them.
+    """Perceptron, with its mistakes and the bound on their number.
 
     For two classes ``y = -1, 1`` a trial scores a sample by ``s = w.x + b``. If ``y s <= 0``, a
     mistake, ``(w, b)`` becomes ``(w, b) + eta0 y (x, 1)``; otherwise it stays. Weights begin at
@@ -173,43 +173,20 @@ class Perceptron(
 
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
     n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    radius_: float
     bound_: float | None
-    comparator_: np.ndarray
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
+        **_passes.CLASSIFIER_CONSTRAINTS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "shuffle": ["boolean"],
-        "verbose": ["verbose"],
         "eta0": [Interval(Real, 0, None, closed="neither")],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
         "average": [
             "boolean",
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"voted"}),
         ],
-        "multi_class": [StrOptions({"ovr", "kesler"})],
-        "keep_losses": ["boolean"],
     }
     # Without a penalty there is nothing to tune.
     _compare_grid = {}

@@ -37,7 +37,7 @@ BLOCK = 2**20
 
 @paragraphs
 class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Winnow: a linear threshold learned by promoting and demoting attributes.
+    """Winnow: a linear classifier with multiplicative updates.
 
     Weights begin at one. A trial says the second class if ``w.x >= threshold``. On a mistake on a
     sample of the second class, a promotion, each weight ``w_i`` is multiplied by ``alpha^x_i``; on
@@ -196,21 +196,17 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
     True
     """
 
+    n_mistakes_: int
+    cumulative_loss_: float
     coef_: Any
     intercept_: Any
-    classes_: np.ndarray
-    n_mistakes_: int
     n_promotions_: int
     n_demotions_: int
     n_updates_: int
-    cumulative_loss_: float
-    n_trials_: int
     bound_: float | None
     comparator_: np.ndarray
     converged_: bool
     n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "alpha": [Interval(Real, 1, None, closed="neither")],
@@ -359,13 +355,14 @@ class Winnow(EstimatorMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimat
         if not self.balanced and np.isfinite(values).all():
             if np.any(values < 0):
                 raise ValueError(
-                    f"Negative values in data passed to {type(self).__name__}: its weights are "
-                    "positive, and so must samples be. Use balanced=True for samples of any sign."
+                    f"Negative values in data passed to {type(self).__name__}, which requires "
+                    "features >= 0 unless balanced=True. Set balanced=True for features of any "
+                    "sign."
                 )
             if self.literals and np.any(values > 1):
                 raise ValueError(
-                    f"Values above 1 in data passed to {type(self).__name__}: features whose "
-                    "negations are literals must be between 0 and 1."
+                    f"Values above 1 in data passed to {type(self).__name__}: with literals=True "
+                    "features must be in [0, 1]. Scale them (MinMaxScaler)."
                 )
         complain(self, X, row)
 

@@ -218,25 +218,14 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
     91 or 29 of 400
     """
 
-    classes_: np.ndarray
-    expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_skipped_: int
-    eta_: float
+    regret_bound_: float | None
     dimension_: float
+    eta_: float
     n_rows_: int
     n_cols_: int
     row_radius_: float
     col_radius_: float
-    regret_bound_: float | None
     bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "margin": [Interval(Real, 0, 1, closed="right")],
@@ -324,7 +313,8 @@ class MatrixCompletion(EstimatorMixin, MatrixExponentMixin, ClassifierMixin, Bas
             return (n_features + 1) // 2
         if self.n_row_features > n_features:
             raise ValueError(
-                f"n_row_features={self.n_row_features}, but X has {n_features} features."
+                f"n_row_features must be <= {n_features}, the number of features of X; got "
+                f"{self.n_row_features}."
             )
         return self.n_row_features
 
@@ -423,7 +413,10 @@ def make_side(kernel, items, radius, most, *, counts, **params):
     with np.errstate(all="ignore"):  # distances may exceed the range of numbers
         kernel = as_kernel(kernel, items, **params)
     if not getattr(kernel, "positive_definite", True):
-        raise ValueError(f"The kernel {kernel} is not positive definite.")
+        raise ValueError(
+            f"The kernel {kernel} is not positive definite: choose another kernel of rows or "
+            "columns."
+        )
     if radius is None and isinstance(kernel, Precomputed):
         radius = float(np.max(np.diagonal(kernel.gram)))
     return Side(kernel, items.shape[1], radius, most, counts)

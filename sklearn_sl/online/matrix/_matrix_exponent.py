@@ -375,6 +375,15 @@ class MatrixExponentMixin(OnlineClassifierMixin):
     - ``_margin_`` is the margin ``gamma``.
     """
 
+    expected_mistakes_: float
+    n_updates_: int
+    n_skipped_: int
+    eta_: float
+    dimension_: float
+    regret_bound_: float | None
+    converged_: bool
+    n_iter_: int
+
     conservative = False
     _mutable = ("_rows", "_cols", "_entries", "_rng")
     _sample_checks = {**SAMPLES, **FINITE, "accept_sparse": False, "dtype": np.float64}

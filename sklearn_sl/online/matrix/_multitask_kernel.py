@@ -171,23 +171,12 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
     58 of 200
     """
 
-    classes_: np.ndarray
-    expected_mistakes_: float
-    n_mistakes_: int
-    cumulative_loss_: float
-    n_trials_: int
-    n_updates_: int
-    n_skipped_: int
-    n_tasks_: int
-    complexity_: float
+    regret_bound_: float | None
     dimension_: float
     eta_: float
+    n_tasks_: int
+    complexity_: float
     radius_: float
-    regret_bound_: float | None
-    converged_: bool
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _parameter_constraints = {
         "kernel": [StrOptions(NAMES), callable],
@@ -256,7 +245,10 @@ class SwitchingMultitaskKernel(EstimatorMixin, MatrixExponentMixin, ClassifierMi
             return X, [0.0] * len(X)
         n_features = X.shape[1]
         if not -n_features <= self.task_column < n_features:
-            raise ValueError(f"task_column={self.task_column}, but X has {n_features} features.")
+            raise ValueError(
+                f"task_column must be in [-{n_features}, {n_features}) for X with {n_features} "
+                f"features; got {self.task_column}."
+            )
         return np.delete(X, self.task_column, axis=1), X[:, self.task_column].tolist()
 
     def _make_sides(self, X):

@@ -441,7 +441,7 @@ def numbers():
 
 
 def progressive(expert, X, y, block_size=1, **params):
-    """Return what an expert says of blocks before it learns from them; at first it sleeps."""
+    """Return what an expert says of blocks before it learns from them; at first it abstains."""
     expert, advice = clone(expert), np.full(len(y), np.nan)
     for start in range(0, len(y), block_size):
         rows = slice(start, start + block_size)
@@ -611,7 +611,7 @@ def test_complaints_about_experts(classes):
     with pytest.raises(ValueError, match="estimators must contain"):
         WeightedAverage([]).fit(X, y)
     strange = LogisticRegression().fit(X, np.where(y == 1, "x", "y"))
-    with pytest.raises(ValueError, match=r"'expert 0' says \['x' 'y'\]"):
+    with pytest.raises(ValueError, match=r"'expert 0' predicts \['x' 'y'\]"):
         Hedge([strange], prefit=True).fit(X, np.where(y == 1, "a", "z"))
 
 

@@ -33,13 +33,13 @@ from sklearn_sl.theory import (
     greedy_set_cover_bound,
 )
 
-# A matrix of our own with the covers of the lecture's example, whose matrix we do not have.
+# The matrix of the lecture, as printed: samples are rows, and the attributes P1 to P6 columns.
 TWELVE_BY_SIX = np.array(
     [
         [int(bit) for bit in row]
         for row in [
-            *("101000", "100101", "010110", "011101", "101001", "001001"),
-            *("100011", "100010", "101110", "000100", "110101", "010010"),
+            *("101000", "100100", "100010", "101100", "110100", "110010"),
+            *("001100", "010100", "010010", "001001", "000101", "000011"),
         ]
     ]
 )
@@ -61,6 +61,7 @@ def random_problems(rng, n_problems, most_elements=14, most_sets=9):
 
 
 def test_smallest_cover_of_twelve_elements():
+    """``P1 v P2 v P4 v P6`` covers them, and ``P3 v P4 v P5`` is the only minimum."""
     assert TWELVE_BY_SIX[:, [0, 1, 3, 5]].any(axis=1).all()
     assert reference.smallest_covers(TWELVE_BY_SIX) == [[2, 3, 4]]
     cover = set_cover(TWELVE_BY_SIX)
@@ -138,11 +139,11 @@ def test_lower_bounds_and_best_covers_hold_when_nodes_run_out(rng):
 def test_a_search_that_came_to_no_end_says_so(rng):
     incidence = (rng.random((60, 40)) < 0.1) | np.eye(60, 40, dtype=bool)
     incidence[40:, :] |= np.eye(20, 40, dtype=bool)
-    with pytest.warns(ConvergenceWarning, match="max_nodes=1 did not suffice .* smallest cover"):
+    with pytest.warns(ConvergenceWarning, match="max_nodes=1 was reached .* smallest cover"):
         cover = set_cover(incidence, max_nodes=1)
     assert not cover.optimal
     X, y = set_cover_to_disjunction(incidence)
-    with pytest.warns(ConvergenceWarning, match="smallest disjunction: .* at least"):
+    with pytest.warns(ConvergenceWarning, match="smallest disjunction .* lower bound"):
         found = minimal_disjunction(X, y, max_nodes=1)
     assert found.lower_bound < len(found.literals)
     # The greedy method promises no smallest one.
@@ -346,7 +347,7 @@ def test_search_that_ends_too_early_says_so(rng):
     incidence = random_cover_problem(rng, 80, 40, 0.15)
     X = np.vstack([incidence, np.zeros((1, 40))])
     y = np.r_[np.ones(80), 0]
-    with pytest.warns(ConvergenceWarning, match="max_nodes=2 did not suffice"):
+    with pytest.warns(ConvergenceWarning, match="max_nodes=2 was reached"):
         model = MinimalDisjunction(max_nodes=2).fit(X, y)
     assert not model.optimal_[0] and model.consistent_
     assert model.lower_bound_[0] < len(model.literals_[0])

@@ -421,7 +421,7 @@ def test_samples_that_are_not_finite_are_told_of(bad, eta):
 
 def test_horizon_of_blocks_must_be_told():
     X, y = samples()
-    with pytest.raises(ValueError, match="partial_fit needs horizon and gradient_norm"):
+    with pytest.raises(ValueError, match="requires horizon and gradient_norm"):
         ExponentiatedGradientRegressor(eta="horizon", horizon=10).partial_fit(X, y)
     model = ExponentiatedGradientRegressor(eta="horizon", horizon=200, gradient_norm=9.0)
     model.partial_fit(X.tolist(), y.tolist())

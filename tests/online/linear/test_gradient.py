@@ -614,7 +614,7 @@ def test_steps_beyond_all_numbers_are_an_error_and_change_nothing():
 def test_rates_that_are_too_large_are_an_error_before_anything_is_infinite():
     X, _, y = problem(n=3000)
     model = REGRESSOR(eta=1.0)
-    with pytest.raises(ValueError, match="smaller steps"):
+    with pytest.raises(ValueError, match="smaller learning rate"):
         model.partial_fit(X, y)
     assert not hasattr(model, "coef_")
 

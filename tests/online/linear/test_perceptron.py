@@ -552,7 +552,8 @@ def test_too_few_samples_for_early_stopping():
 def test_verbose_prints_the_loss_of_each_pass(capsys):
     X, y = problem()
     model = Perceptron(verbose=1, max_iter=3, tol=None).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == f"[Perceptron] fitted: mistakes / bound {model.n_mistakes_ / model.bound_:.3g}"
     assert len(lines) == model.n_iter_ == 3 and lines[0].startswith("Pass 1: mean loss")
 
 

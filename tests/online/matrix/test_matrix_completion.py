@@ -568,7 +568,7 @@ def test_steps_so_long_that_scores_overflow_are_an_error(n_rows):
     model = MatrixCompletion(eta=1000.0).fit(X, y)
     assert np.isfinite(model.expected_mistakes_)
     before = model.n_trials_
-    with pytest.raises(ValueError, match="smaller steps"):
+    with pytest.raises(ValueError, match="smaller learning rate"):
         model.partial_fit([[0.0, 0.0], [1.0, 0.0]][:n_rows], [1, 1][:n_rows])
     assert model.n_trials_ == before
 
@@ -576,7 +576,7 @@ def test_steps_so_long_that_scores_overflow_are_an_error(n_rows):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_row_features": 3}, "n_row_features=3, but X has 2 features"),
+        ({"n_row_features": 3}, "n_row_features must be <= 2.*; got 3"),
         ({"row_kernel": "sigmoid"}, "row_kernel"),
         ({"margin": 0.0}, "margin"),
         ({"margin": 1.5}, "margin"),

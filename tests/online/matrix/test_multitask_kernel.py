@@ -247,8 +247,8 @@ def test_failed_trials_leave_the_old_state():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"task_column": 3}, "task_column=3, but X has 3 features"),
-        ({"task_column": -4}, "task_column=-4, but X has 3 features"),
+        ({"task_column": 3}, r"task_column must be in \[-3, 3\).*; got 3"),
+        ({"task_column": -4}, r"task_column must be in \[-3, 3\).*; got -4"),
         ({"kernel": Sigmoid()}, "not positive definite"),
         ({"n_modes": 0}, "n_modes"),
         ({"complexity": -1.0}, "complexity"),

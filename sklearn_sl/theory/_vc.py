@@ -1,0 +1,896 @@
+"""Sample sizes, accuracies and penalties by VC dimension, and the dimensions of known classes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import betainc, binom, wrightomega
+from sklearn.utils import check_random_state
+
+from sklearn_sl.theory._boosting import stump_vc_dimension
+from sklearn_sl.theory._domain import log2_count, short
+from sklearn_sl.theory._numbers import (
+    at_least,
+    exp,
+    integer,
+    log,
+    plain,
+    positive,
+    probability,
+    real,
+    single_probability,
+    size,
+    sqrt,
+    whole,
+)
+from sklearn_sl.theory._sign_matrix import as_signs
+
+if TYPE_CHECKING:
+    from sklearn_sl._typing import ArrayLike
+
+LOG2 = math.log(2)
+# Below this probability a sum of binomials is taken by its ratios instead.
+UNDERFLOW = 1e-280
+# Terms of a series that are a smaller share of the sum do not matter.
+TINY = 1e-17
+# By how much a product of squares may be too small, for rounding errors.
+ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+# ---------------------------------------------------------------- Sauer and Shelah
+
+
+def sauer_shelah(
+    n_points: ArrayLike,
+    vc_dimension: ArrayLike,
+    form: Literal["sum", "power"] = "sum",
+    *,
+    log: bool = False,
+) -> float | np.ndarray:
+    """Return the bound of Sauer and Shelah on the growth function.
+
+    A class of VC dimension ``d`` has on ``m`` points at most so many patterns::
+
+        Pi(m) <= sum_{i <= d} binomial(m, i) <= (e m / d)^d
+
+    The second one holds for ``m >= d >= 1``; below, it is ``2^m`` here, which is exact. The sum is
+    attained, for example by all sets of at most ``d`` points.
+
+    Parameters
+    ----------
+    n_points : int or array-like of int
+        The number ``m`` of points.
+
+    vc_dimension : int or array-like of int
+        The VC dimension ``d``.
+
+    form : {"sum", "power"}, default="sum"
+        Which of the two bounds.
+
+    log : bool, default=False
+        Whether to return the natural logarithm, which does not overflow.
+
+    Returns
+    -------
+    bound : float or ndarray
+        There are no more patterns; infinite where that exceeds float64.
+
+    See Also
+    --------
+    growth_function : The exact number, for finite classes.
+
+    References
+    ----------
+    .. [1] N. Sauer, "On the density of families of sets", Journal of Combinatorial Theory A 13,
+       1972.
+
+    .. [2] S. Shelah, "A combinatorial problem; stability and order for models and theories in
+       infinitary languages", Pacific Journal of Mathematics 41, 1972.
+
+    Examples
+    --------
+    Linear functions in dimension 20: the share of all labellings falls once there are more than
+    twice as many points.
+
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import sauer_shelah
+    >>> m = np.array([20, 30, 40, 60])
+    >>> (sauer_shelah(m, 20) / 2.0**m).round(3)
+    array([1.   , 0.979, 0.563, 0.007])
+    """
+    m, d = whole("n_points", n_points, low=0), whole("vc_dimension", vc_dimension, low=0)
+    if form not in ("sum", "power"):
+        raise ValueError(f'form must be "sum" or "power"; got {form!r}.')
+    logs = log_sauer(m, d) if form == "sum" else _log_power(m, d)
+    if log:
+        return plain(logs)
+    bound = exp(logs)
+    if form == "sum":  # a whole number
+        bound = np.where(bound < 2**40, np.rint(bound), bound)
+    return plain(bound)
+
+
+def log_sauer(m, d):
+    """Return the logarithm of how many subsets of ``m`` points have at most ``d`` points."""
+    share = betainc(at_least(1.0, m - d), d + 1, 0.5)
+    if type(m) is float and type(d) is float:
+        if m <= d:
+            return m * LOG2
+        return m * LOG2 + math.log(share) if share >= UNDERFLOW else _log_by_ratio(m, d)
+    m, d = np.broadcast_arrays(m, d)
+    tiny = (m > d) & (share < UNDERFLOW)
+    logs = m * LOG2 + np.log(np.where((m > d) & ~tiny, share, 1.0))
+    if np.any(tiny):
+        logs[tiny] = _log_by_ratios(m[tiny], d[tiny])
+    return logs
+
+
+def _log_by_ratio(m, d):
+    """Return the same for ``d`` far below ``m / 2``: the largest binomial, times a series."""
+    total = term = 1.0
+    i = 0
+    while term > total * TINY:
+        term *= (d - i) / (m - d + 1 + i)
+        total += term
+        i += 1
+    return float(_log_binomial(m, d)) + math.log(total)
+
+
+def _log_by_ratios(m, d):
+    """Return the same for vectors."""
+    total, term, at, i = np.ones(len(m)), np.ones(len(m)), np.arange(len(m)), 0
+    while len(at):
+        term *= (d[at] - i) / (m[at] - d[at] + 1 + i)
+        total[at] += term
+        matters = term > total[at] * TINY
+        at, term = at[matters], term[matters]
+        i += 1
+    return _log_binomial(m, d) + np.log(total)
+
+
+def _log_binomial(m, d):
+    """Return the logarithm of a binomial coefficient with ``0 <= d <= m / 2``."""
+    count = binom(m, d)
+    if np.all(np.isfinite(count)):
+        return np.log(count)
+    # What overflows has so large arguments that the series of Stirling is exact.
+    n = np.maximum(d, 1.0)
+    entropy = n * np.log(m / n) - (m - n) * np.log1p(-n / m)
+    large = entropy - np.log(2 * np.pi * n * (1 - n / m)) / 2
+    large += _stirling(m) - _stirling(n) - _stirling(m - n)
+    return np.where(np.isfinite(count), np.log(count), large)
+
+
+def _stirling(n):
+    """Return what the approximation of Stirling lacks in ``log(n!)``."""
+    return (1 - (1 / 30 - 1 / (105 * n**2)) / n**2) / (12 * n)
+
+
+def _log_power(m, d):
+    """Return the logarithm of ``(e m / d)^d``, and of ``2^m`` up to ``m = d``."""
+    ratio = np.maximum(m, 1.0) / np.maximum(d, 1.0)
+    return np.where(m > d, d * (1 + np.log(ratio)), m * LOG2)
+
+
+# ---------------------------------------------------------------- the fundamental theorem
+
+
+def _fundamental(setting, side, constant):
+    """Check what the statements of the fundamental theorem share; return the constant."""
+    if setting not in ("realizable", "agnostic"):
+        raise ValueError(f'setting must be "realizable" or "agnostic"; got {setting!r}.')
+    if side not in ("upper", "lower"):
+        raise ValueError(f'side must be "upper" or "lower"; got {side!r}.')
+    return positive("constant", constant)
+
+
+def vc_sample_size(
+    vc_dimension: ArrayLike,
+    epsilon: ArrayLike,
+    delta: ArrayLike,
+    *,
+    setting: Literal["realizable", "agnostic"] = "realizable",
+    side: Literal["upper", "lower"] = "upper",
+    constant: ArrayLike = 1.0,
+) -> float | np.ndarray:
+    """Return a sample size of the fundamental theorem of statistical learning.
+
+    To learn a class of VC dimension ``d`` up to an error of ``epsilon`` with probability
+    ``1 - delta``, a sample of so many is enough (``side="upper"``), for some constants ``C``, and
+    so many are needed (``side="lower"``), for others::
+
+        realizable, upper    C (d log(1/epsilon) + log(1/delta)) / epsilon
+        realizable, lower    C (d + log(1/delta)) / epsilon
+        agnostic, both       C (d + log(1/delta)) / epsilon^2
+
+    In the realizable case some hypothesis makes no error; in the agnostic one ``epsilon`` is what
+    the error of the empirical minimiser exceeds the least one by. **The theorem says that there
+    are such constants, not what they are.** With ``constant=1``, a unit, the sizes tell how
+    problems compare; what is proved with a number is :func:`vc_generalization_bound` and
+    :func:`double_sample_bound`.
+
+    Parameters
+    ----------
+    vc_dimension : int or array-like of int
+        The VC dimension ``d``.
+
+    epsilon : float or array-like
+        The accuracy, in (0, 1].
+
+    delta : float or array-like
+        The probability of a failure, in (0, 1].
+
+    setting : {"realizable", "agnostic"}, default="realizable"
+        Whether some hypothesis makes no error.
+
+    side : {"upper", "lower"}, default="upper"
+        Whether the size is enough or needed.
+
+    constant : float or array-like, default=1.0
+        The constant ``C``.
+
+    Returns
+    -------
+    n_samples : float or ndarray
+        The size, not rounded.
+
+    See Also
+    --------
+    vc_accuracy : The same, solved for ``epsilon``.
+    vc_confidence : The same, solved for ``delta``.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", Cambridge
+       University Press, 2014, theorem 6.8.
+
+    .. [2] A. Blumer, A. Ehrenfeucht, D. Haussler and M. Warmuth, "Learnability and the
+       Vapnik-Chervonenkis dimension", Journal of the ACM 36, 1989.
+
+    Examples
+    --------
+    Ten times the accuracy takes over ten times the samples, and a hundred times if no hypothesis is
+    without error:
+
+    >>> from sklearn_sl.theory import vc_sample_size
+    >>> vc_sample_size(10, [0.1, 0.01], 0.05).round()
+    array([ 260., 4905.])
+    >>> vc_sample_size(10, [0.1, 0.01], 0.05, setting="agnostic").round()
+    array([  1300., 129957.])
+    """
+    d = whole("vc_dimension", vc_dimension, low=0)
+    epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
+    constant = _fundamental(setting, side, constant)
+    if setting == "agnostic":
+        return plain(constant * (d - log(delta)) / epsilon**2)
+    if side == "upper":
+        d = d * -log(epsilon)
+    return plain(constant * (d - log(delta)) / epsilon)
+
+
+def vc_accuracy(
+    n_samples: ArrayLike,
+    vc_dimension: ArrayLike,
+    delta: ArrayLike,
+    *,
+    setting: Literal["realizable", "agnostic"] = "realizable",
+    side: Literal["upper", "lower"] = "upper",
+    constant: ArrayLike = 1.0,
+) -> float | np.ndarray:
+    """Return the accuracy at which :func:`vc_sample_size` is the given sample size.
+
+    Parameters
+    ----------
+    n_samples : float or array-like
+        The sample size, positive.
+
+    vc_dimension : int or array-like of int
+        The VC dimension ``d``.
+
+    delta : float or array-like
+        The probability of a failure, in (0, 1].
+
+    setting : {"realizable", "agnostic"}, default="realizable"
+        Whether some hypothesis makes no error.
+
+    side : {"upper", "lower"}, default="upper"
+        Whether the size is enough or needed.
+
+    constant : float or array-like, default=1.0
+        The constant ``C``.
+
+    Returns
+    -------
+    epsilon : float or ndarray
+        The accuracy. The theorem says nothing where it exceeds one.
+
+    See Also
+    --------
+    vc_sample_size : The theorem.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import vc_accuracy, vc_sample_size
+    >>> round(vc_accuracy(vc_sample_size(10, 0.01, 0.05), 10, 0.05), 9)
+    0.01
+    """
+    m, d = positive("n_samples", n_samples), whole("vc_dimension", vc_dimension, low=0)
+    confidence = -log(probability("delta", delta))
+    rate = m / _fundamental(setting, side, constant)
+    if setting == "agnostic":
+        return plain(sqrt((d + confidence) / rate))
+    if side == "lower":
+        return plain((d + confidence) / rate)
+    # rate * epsilon + d log(epsilon) = confidence, by the omega function of Wright
+    known = at_least(1.0, d)
+    slope = rate / known
+    solved = wrightomega(log(slope) + confidence / known) / slope
+    return plain(np.where(d > 0, solved, confidence / rate))
+
+
+def vc_confidence(
+    n_samples: ArrayLike,
+    vc_dimension: ArrayLike,
+    epsilon: ArrayLike,
+    *,
+    setting: Literal["realizable", "agnostic"] = "realizable",
+    side: Literal["upper", "lower"] = "upper",
+    constant: ArrayLike = 1.0,
+) -> float | np.ndarray:
+    """Return the probability of a failure at which :func:`vc_sample_size` is the given sample size.
+
+    Parameters
+    ----------
+    n_samples : float or array-like
+        The sample size, positive.
+
+    vc_dimension : int or array-like of int
+        The VC dimension ``d``.
+
+    epsilon : float or array-like
+        The accuracy, in (0, 1].
+
+    setting : {"realizable", "agnostic"}, default="realizable"
+        Whether some hypothesis makes no error.
+
+    side : {"upper", "lower"}, default="upper"
+        Whether the size is enough or needed.
+
+    constant : float or array-like, default=1.0
+        The constant ``C``.
+
+    Returns
+    -------
+    delta : float or ndarray
+        The probability, one where the theorem says nothing.
+
+    See Also
+    --------
+    vc_sample_size : The theorem.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import vc_confidence, vc_sample_size
+    >>> round(vc_confidence(vc_sample_size(10, 0.01, 0.05), 10, 0.01), 9)
+    0.05
+    """
+    m, d = positive("n_samples", n_samples), whole("vc_dimension", vc_dimension, low=0)
+    epsilon = probability("epsilon", epsilon)
+    rate = m / _fundamental(setting, side, constant)
+    if setting == "agnostic":
+        exponent = rate * epsilon**2 - d
+    else:
+        exponent = rate * epsilon - (d * -log(epsilon) if side == "upper" else d)
+    return plain(exp(-at_least(0.0, exponent)))
+
+
+# ---------------------------------------------------------------- bounds with their constants
+
+
+def vc_generalization_bound(
+    n_samples: ArrayLike,
+    vc_dimension: ArrayLike,
+    delta: ArrayLike,
+    *,
+    training_error: ArrayLike = 0.0,
+    constant: ArrayLike | None = None,
+) -> float | np.ndarray:
+    """Return a bound on the error of every hypothesis of a class, by its training error.
+
+    With probability ``1 - delta`` over ``m`` independent samples, for all hypotheses ``h`` of a
+    class of VC dimension ``d`` at once, with ``Pi`` bounded by :func:`sauer_shelah`::
+
+        L_D(h) <= L_S(h) + sqrt(8 (log Pi(2m) + log(4 / delta)) / m)
+
+    This is proved as it stands, for every law of the samples. There is also
+    ``L_D(h) <= L_S(h) + C sqrt((d + log(1/delta)) / (2m))``, without the logarithm of ``m``, for
+    some constant ``C`` that the theorem does not tell; it is used if ``constant`` is given.
+
+    Parameters
+    ----------
+    n_samples : int or array-like of int
+        The number ``m`` of samples, at least one.
+
+    vc_dimension : int or array-like of int
+        The VC dimension ``d``.
+
+    delta : float or array-like
+        The probability that the bound fails, in (0, 1].
+
+    training_error : float or array-like, default=0.0
+        The share ``L_S(h)`` of errors on the samples.
+
+    constant : float or array-like, default=None
+        The constant ``C`` of the second form. None: the first form.
+
+    Returns
+    -------
+    bound : float or ndarray
+        It says nothing where it exceeds one.
+
+    See Also
+    --------
+    double_sample_bound : Better if the training error is zero.
+    structural_risk_penalty : The term of structural risk minimisation.
+
+    References
+    ----------
+    .. [1] V. Vapnik and A. Chervonenkis, "On the uniform convergence of relative frequencies of
+       events to their probabilities", Theory of Probability and its Applications 16, 1971.
+
+    .. [2] S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", Cambridge
+       University Press, 2014, chapter 6.
+
+    Examples
+    --------
+    For half-spaces in ten dimensions it takes thousands of samples to say anything at all:
+
+    >>> from sklearn_sl.theory import vc_generalization_bound
+    >>> vc_generalization_bound([1_000, 10_000, 100_000], 11, 0.05).round(2)
+    array([0.75, 0.28, 0.1 ])
+    """
+    m, d = whole("n_samples", n_samples, low=1), whole("vc_dimension", vc_dimension, low=0)
+    delta = probability("delta", delta)
+    training_error = real("training_error", training_error, 0.0, 1.0)
+    if constant is not None:
+        term = positive("constant", constant) * sqrt((d - log(delta)) / (2 * m))
+    else:
+        term = sqrt(8 * (log_sauer(2 * m, d) + log(4 / delta)) / m)
+    return plain(training_error + term)
+
+
+def double_sample_bound(
+    n_samples: ArrayLike, vc_dimension: ArrayLike, epsilon: ArrayLike
+) -> float | np.ndarray:
+    """Return how likely a hypothesis with a large error makes none on the samples, at most.
+
+    The two-sample trick: if a hypothesis with an error above ``epsilon`` makes none on ``m``
+    samples, it is likely to make ``epsilon m / 2`` on ``m`` others. Now the hypotheses matter by
+    their patterns on ``2m`` points alone, and random exchanges between both halves give::
+
+        P(some h: L_S(h) = 0 and L_D(h) > epsilon) <= 2 Pi(2m) exp(-epsilon m / 4)
+
+    for ``epsilon m >= 8``; ``Pi`` is bounded by :func:`sauer_shelah`.
+
+    Parameters
+    ----------
+    n_samples : int or array-like of int
+        The number ``m`` of samples, at least one.
+
+    vc_dimension : int or array-like of int
+        The VC dimension of the class.
+
+    epsilon : float or array-like
+        The error, in (0, 1].
+
+    Returns
+    -------
+    probability : float or ndarray
+        The bound, one where the theorem says nothing.
+
+    See Also
+    --------
+    two_sample_trick : The same events in a simulation.
+
+    References
+    ----------
+    .. [1] A. Blumer, A. Ehrenfeucht, D. Haussler and M. Warmuth, "Learnability and the
+       Vapnik-Chervonenkis dimension", Journal of the ACM 36, 1989.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import double_sample_bound
+    >>> double_sample_bound([700, 1_000, 1_300], 3, 0.1).round(3)
+    array([1.   , 0.037, 0.   ])
+    """
+    m, d = whole("n_samples", n_samples, low=1), whole("vc_dimension", vc_dimension, low=0)
+    epsilon = probability("epsilon", epsilon)
+    exponent = at_least(0.0, epsilon * m / 4 - LOG2 - log_sauer(2 * m, d))
+    return plain(np.where(epsilon * m >= 8, exp(-exponent), 1.0))
+
+
+def structural_risk_penalty(
+    n_samples: ArrayLike,
+    vc_dimension: ArrayLike,
+    delta: ArrayLike,
+    *,
+    constant: ArrayLike = 1.0,
+) -> float | np.ndarray:
+    """Return the penalty of structural risk minimisation for the size of a class.
+
+    Of several classes, for each of which the training error is minimised, choose the one with the
+    least sum of its training error and::
+
+        C sqrt((d / m) log(m / d) + log(1/delta) / m)
+
+    The error exceeds that of the best hypothesis of the class by at most this, for some constant
+    ``C`` that the theorem leaves open: ``constant=1`` is a unit. For ``d = 0`` the first term is
+    zero. It holds, and grows with ``d``, for ``d < m``; the choice makes sense up to ``m / e``.
+
+    Parameters
+    ----------
+    n_samples : int or array-like of int
+        The number ``m`` of samples.
+
+    vc_dimension : int or array-like of int
+        The VC dimension ``d`` of each class, below ``m``.
+
+    delta : float or array-like
+        The probability of a failure, in (0, 1].
+
+    constant : float or array-like, default=1.0
+        The constant ``C``.
+
+    Returns
+    -------
+    penalty : float or ndarray
+        What to add to the training error.
+
+    See Also
+    --------
+    vc_generalization_bound : A bound whose constant is known.
+
+    References
+    ----------
+    .. [1] V. Vapnik, "Statistical Learning Theory", Wiley, 1998.
+
+    Examples
+    --------
+    Polynomials of degree 0 to 4 as classifiers on the line, with their training errors:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import structural_risk_penalty
+    >>> training_errors = np.array([0.45, 0.2, 0.05, 0.04, 0.04])
+    >>> risks = training_errors + structural_risk_penalty(1000, np.arange(1, 6), 0.05)
+    >>> int(np.argmin(risks))
+    2
+    """
+    m, d = whole("n_samples", n_samples, low=1), whole("vc_dimension", vc_dimension, low=0)
+    if not np.all(d < m):
+        raise ValueError(
+            f"vc_dimension must be < n_samples={short(n_samples)}; got {short(vc_dimension)}."
+        )
+    confidence = -log(probability("delta", delta))
+    patterns = d * log(m / at_least(1.0, d))
+    return plain(positive("constant", constant) * sqrt((patterns + confidence) / m))
+
+
+# ---------------------------------------------------------------- known dimensions
+
+
+def vc_dimension_of(
+    family: str,
+    *,
+    n_features: ArrayLike | None = None,
+    n_hypotheses: ArrayLike | None = None,
+    norm: ArrayLike | None = None,
+    radius: ArrayLike | None = None,
+    n_edges: ArrayLike | None = None,
+    n_nodes: ArrayLike | None = None,
+    base: ArrayLike | None = None,
+    constant: ArrayLike | None = None,
+) -> Any:
+    r"""Return the VC dimension of a known class, or a bound on it.
+
+    =============================  ===============================  =========================
+    family                         VC dimension                     parameters
+    =============================  ===============================  =========================
+    ``"thresholds"``               1
+    ``"intervals"``                2
+    ``"rectangles"``               2 n                              n_features
+    ``"half-spaces"``              n + 1                            n_features
+    ``"homogeneous half-spaces"``  n                                n_features
+    ``"disks"`` (balls)            n + 1                            n_features
+    ``"convex polygons"``          infinite (n >= 2)
+    ``"stumps"``                   :func:`stump_vc_dimension`       n_features
+    ``"finite"``                   at most floor(log2 \|H\|)        n_hypotheses
+    ``"margin half-spaces"``       at most floor(norm^2 radius^2)   norm, radius
+    ``"threshold network"``        at most 2 (E + N) log(e N)       n_edges, n_nodes, base
+    ``"sigmoid network"``          O(V^2 E^2): C V^2 E^2            n_edges, n_nodes, constant
+    ``"sigmoid network, lower"``   Omega(E^2): C E^2                n_edges, constant
+    =============================  ===============================  =========================
+
+    Those without "at most" are exact. Margin half-spaces have ``|w| <= norm`` and are asked about
+    points with ``|x| <= radius`` and ``|w @ x| >= 1`` alone. A network has ``E`` edges and
+    ``N >= 2`` units with a threshold, or ``V`` nodes; the source of its bound has the logarithm to
+    base 2, the safe side. The order of growth alone is known for sigmoid networks: ``constant=1``
+    is a unit. A class that is part of another one has no larger dimension.
+
+    Parameters
+    ----------
+    family : str
+        The class, one of the above.
+
+    n_features : int or array-like of int, default=None
+        The dimension ``n`` of the points.
+
+    n_hypotheses : int or array-like of int, default=None
+        The number ``|H|`` of hypotheses, of any size.
+
+    norm, radius : float or array-like, default=None
+        The largest norm of the weights, one over the margin, and of the points.
+
+    n_edges, n_nodes : int or array-like of int, default=None
+        The edges and nodes of a network.
+
+    base : float or array-like, default=None
+        The base of the logarithm for ``"threshold network"``; None stands for 2.
+
+    constant : float or array-like, default=None
+        The factor of what is known up to one; None stands for 1.
+
+    Returns
+    -------
+    dimension : int, float or ndarray
+        An integer, or a float where it is infinite or a bound for networks.
+
+    See Also
+    --------
+    vc_dimension : The exact one of a sign matrix.
+    can_shatter : Whether a class shatters given points.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", Cambridge
+       University Press, 2014, chapters 6 and 20.
+
+    .. [2] E. Baum and D. Haussler, "What size net gives valid generalization?", Neural Computation
+       1, 1989.
+
+    .. [3] R. Dudley, "Balls in R^k do not cut all subsets of k + 2 points", Advances in
+       Mathematics 31, 1979.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import vc_dimension_of
+    >>> vc_dimension_of("half-spaces", n_features=20), vc_dimension_of("intervals")
+    (21, 2)
+    >>> vc_dimension_of("margin half-spaces", norm=2.0, radius=1.5)
+    9
+    >>> vc_dimension_of("finite", n_hypotheses=3**10_000)
+    15849
+    >>> round(vc_dimension_of("threshold network", n_edges=10, n_nodes=4), 1)
+    96.4
+    """
+    if not isinstance(family, str) or family not in DIMENSIONS:
+        names = ", ".join(repr(name) for name in DIMENSIONS)
+        raise ValueError(f"family must be one of {names}; got {family!r}.")
+    given = {
+        "n_features": n_features,
+        "n_hypotheses": n_hypotheses,
+        "norm": norm,
+        "radius": radius,
+        "n_edges": n_edges,
+        "n_nodes": n_nodes,
+        "base": base,
+        "constant": constant,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    function, needed, optional = DIMENSIONS[family]
+    if not set(needed) <= set(given) <= {*needed, *optional}:
+        wanted = ", ".join([*needed, *optional]) or "no parameters"
+        raise ValueError(
+            f'family="{family}" takes {wanted}; got {", ".join(given) or "no parameters"}.'
+        )
+    return plain(function(**given))
+
+
+def _multiple(factor, more):
+    """Return the function of ``n_features`` that is a multiple of it and something more."""
+
+    def dimension(n_features):
+        return integer(factor * whole("n_features", n_features, low=1) + more)
+
+    return dimension
+
+
+def _finite(n_hypotheses):
+    """Return a bound for a finite class."""
+    counts = np.asarray(n_hypotheses)
+    log2_count("n_hypotheses", n_hypotheses)  # which checks them, but rounds
+    exact = [int(count).bit_length() - 1 for count in counts.ravel()]
+    return np.array(exact, dtype=np.int64).reshape(counts.shape)
+
+
+def _margin(norm, radius):
+    """Return a bound for half-spaces with a margin."""
+    product = (positive("norm", norm) * positive("radius", radius)) ** 2
+    return integer(product * (1 + ROUNDING))
+
+
+def _threshold_network(n_edges, n_nodes, base=2.0):
+    """Return a bound for networks of threshold units."""
+    edges, nodes = whole("n_edges", n_edges, low=1), whole("n_nodes", n_nodes, low=2)
+    base = positive("base", base)
+    if not np.all(base > 1):
+        raise ValueError(f"base must be > 1; got {short(base)}.")
+    return 2 * (edges + nodes) * (1 + log(nodes)) / log(base)
+
+
+def _sigmoid_network(n_edges, n_nodes, constant=1.0):
+    """Return the order of the largest dimension of networks of sigmoid units."""
+    edges, nodes = whole("n_edges", n_edges, low=1), whole("n_nodes", n_nodes, low=1)
+    return positive("constant", constant) * (edges * nodes) ** 2
+
+
+def _sigmoid_network_lower(n_edges, constant=1.0):
+    """Return the order of the dimension that some networks of sigmoid units have."""
+    return positive("constant", constant) * whole("n_edges", n_edges, low=1) ** 2
+
+
+# For each class: the function, the parameters that it needs, and those that it may have.
+DIMENSIONS = {
+    "thresholds": (lambda: 1, (), ()),
+    "intervals": (lambda: 2, (), ()),
+    "rectangles": (_multiple(2, 0), ("n_features",), ()),
+    "half-spaces": (_multiple(1, 1), ("n_features",), ()),
+    "homogeneous half-spaces": (_multiple(1, 0), ("n_features",), ()),
+    "disks": (_multiple(1, 1), ("n_features",), ()),
+    "convex polygons": (lambda: math.inf, (), ()),
+    "stumps": (stump_vc_dimension, ("n_features",), ()),
+    "finite": (_finite, ("n_hypotheses",), ()),
+    "margin half-spaces": (_margin, ("norm", "radius"), ()),
+    "threshold network": (_threshold_network, ("n_edges", "n_nodes"), ("base",)),
+    "sigmoid network": (_sigmoid_network, ("n_edges", "n_nodes"), ("constant",)),
+    "sigmoid network, lower": (_sigmoid_network_lower, ("n_edges",), ("constant",)),
+}
+
+
+# ---------------------------------------------------------------- the two-sample trick
+
+
+class TwoSamples(NamedTuple):
+    """The events of the two-sample trick in a simulation; see :func:`two_sample_trick`.
+
+    Attributes
+    ----------
+    consistent : float
+        How often some hypothesis with an error above ``epsilon`` made none on the first sample.
+
+    split : float
+        How often some such hypothesis made none on the first and at least ``epsilon m / 2`` errors
+        on the second sample. By the lemma at least half of ``consistent``, but for chance.
+
+    bound : float
+        The bound of the theorem on ``consistent``, with the number of hypotheses for ``Pi(2m)``
+        where that is smaller.
+
+    n_repeats : int
+        The number of pairs of samples.
+
+    See Also
+    --------
+    two_sample_trick : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import two_sample_trick
+    >>> two_sample_trick([[1, 1], [1, -1]], 0, [0.9, 0.1], 100, 0.08, random_state=0).bound
+    0.5413411329464508
+    """
+
+    consistent: float
+    split: float
+    bound: float
+    n_repeats: int
+
+
+def two_sample_trick(
+    signs: ArrayLike,
+    target: int,
+    probabilities: ArrayLike,
+    n_samples: int,
+    epsilon: float,
+    *,
+    n_repeats: int = 1000,
+    random_state: int | np.random.RandomState | None = None,
+) -> TwoSamples:
+    """Simulate the two-sample trick, the heart of the proof that finite VC dimension is enough.
+
+    Pairs of samples ``S`` and ``T`` of size ``m`` are drawn from a law on finitely many points,
+    with the labels of one of the hypotheses. The lemma says, for ``epsilon m >= 8``::
+
+        P(some h: L_D(h) > epsilon, L_S(h) = 0)
+            <= 2 P(some h: L_D(h) > epsilon, L_S(h) = 0 and L_T(h) >= epsilon / 2)
+            <= 2 Pi(2m) exp(-epsilon m / 4)
+
+    Parameters
+    ----------
+    signs : array-like of shape (n_hypotheses, n_points)
+        The labels of the hypotheses, either -1 and 1, or 0 and 1, or booleans.
+
+    target : int
+        The row with the true labels.
+
+    probabilities : array-like of shape (n_points,)
+        The law of the points; the sum is one.
+
+    n_samples : int
+        The size ``m`` of each sample, at least ``8 / epsilon``.
+
+    epsilon : float
+        Hypotheses with a larger error are bad.
+
+    n_repeats : int, default=1000
+        The number of pairs.
+
+    random_state : int, RandomState instance or None, default=None
+        For the draws.
+
+    Returns
+    -------
+    shares : TwoSamples
+        How often each of the two events happened, and the ``bound``.
+
+    See Also
+    --------
+    double_sample_bound : The bound for infinite classes.
+
+    References
+    ----------
+    .. [1] A. Blumer, A. Ehrenfeucht, D. Haussler and M. Warmuth, "Learnability and the
+       Vapnik-Chervonenkis dimension", Journal of the ACM 36, 1989.
+
+    Examples
+    --------
+    Thresholds on 50 points, of which those that are far from the true one are bad:
+
+    >>> import numpy as np
+    >>> from sklearn_sl.theory import two_sample_trick
+    >>> places = np.arange(50)
+    >>> signs = np.where(places >= np.arange(51)[:, None], 1, -1)
+    >>> shares = two_sample_trick(signs, 25, np.full(50, 0.02), 80, 0.1, random_state=0)
+    >>> shares.consistent <= 2 * shares.split
+    True
+    """
+    signs, p = as_signs(signs), law("probabilities", probabilities)
+    if p.shape != signs.shape[1:]:
+        raise ValueError(
+            f"probabilities must have one entry for each of {signs.shape[1]} points; got shape "
+            f"{p.shape}."
+        )
+    if size("target", target, low=0) >= len(signs):
+        raise ValueError(f"target must be a row of signs, which has {len(signs)}; got {target!r}.")
+    m, epsilon = size("n_samples", n_samples, low=1), single_probability("epsilon", epsilon)
+    if m * epsilon < 8:
+        raise ValueError(f"n_samples must be >= 8 / epsilon = {8 / epsilon:g}; got {m}.")
+    n_repeats = size("n_repeats", n_repeats, low=1)
+    wrong = signs != signs[int(target)]
+    bad = wrong[wrong @ p > epsilon].astype(np.float64).T
+    rng = check_random_state(random_state)
+    first, second = (rng.multinomial(m, p, size=n_repeats) @ bad for _ in range(2))
+    consistent = first == 0
+    split = consistent & (second >= epsilon * m / 2)
+    bound = min(2 * len(np.unique(signs, axis=0)) * math.exp(-epsilon * m / 4), 1.0)
+    shares = (float(event.any(axis=1).mean()) for event in (consistent, split))
+    return TwoSamples(*shares, bound, n_repeats)
+
+
+def law(name, value):
+    """Return non-negative numbers whose sum is one, or raise a ValueError."""
+    numbers = real(name, value, 0.0, 1.0)
+    if not math.isclose(numbers.sum(), 1.0, rel_tol=1e-9):
+        raise ValueError(f"{name} must have the sum 1; got {numbers.sum():g}.")
+    return numbers / numbers.sum()

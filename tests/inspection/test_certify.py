@@ -1,0 +1,199 @@
+"""What is certain of a fitted model: statements are those of the theorems, and hold as often."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier as PeerForest
+from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_sl.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn_sl.inspection import certify
+from sklearn_sl.kernel_ridge import KernelRidge
+from sklearn_sl.svm import SVC
+from sklearn_sl.theory import compression_bound, validation_bound, vote_bound
+
+EXACT_BOUND = "error rate, exact binomial bound"
+HOEFFDING = "error rate, Hoeffding's bound"
+SUPPORT = "error rate, by the support vectors"
+VOTE = "error rate, PAC-Bayes by out-of-bag samples"
+
+
+@pytest.fixture(scope="module")
+def halves():
+    X, y = make_classification(600, 5, n_informative=4, n_redundant=0, flip_y=0.05, random_state=0)
+    return X[:300], y[:300], X[300:], y[300:]
+
+
+def test_validation_bounds_are_those_of_the_errors(halves):
+    X, y, X_val, y_val = halves
+    model = LogisticRegression().fit(X, y)
+    report = certify(model, X_val, y_val, delta=0.1, n_compared=7)
+    errors = int(np.sum(model.predict(X_val) != y_val))
+    for name, method in ((EXACT_BOUND, "binomial"), (HOEFFDING, "hoeffding")):
+        expected = validation_bound(errors, 300, 0.1, n_compared=7, sides=1, method=method).upper
+        statement = report[f"{name}, best of 7"]
+        assert statement.value == expected
+        assert statement.confidence == 0.9
+        assert not statement.vacuous
+
+
+def test_exact_bound_holds_as_often_as_it_says(rng):
+    # A model of a known error, judged by 2,000 validation sets.
+    model = DummyClassifier(strategy="constant", constant=0).fit([[0], [0]], [0, 1])
+    truth, n, below = 0.3, 40, 0
+    for errors in rng.binomial(n, truth, 2_000):
+        bound = validation_bound(int(errors), n, 0.2, sides=1).upper
+        below += bound < truth
+    assert below / 2_000 <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 2_000)
+    y = (np.arange(n) < 12).astype(int)
+    assert certify(model, np.zeros((n, 1)), y, delta=0.2)[EXACT_BOUND].value == pytest.approx(
+        validation_bound(12, n, 0.2, sides=1).upper
+    )
+
+
+def test_statement_that_the_commonest_class_meets_is_vacuous():
+    model = DummyClassifier(strategy="most_frequent").fit([[0]] * 10, [0] * 9 + [1])
+    statement = certify(model, np.zeros((100, 1)), np.arange(100) < 10)[EXACT_BOUND]
+    assert statement.vacuous
+    assert "Always the commonest class errs on 0.1." in statement.meaning
+
+
+def test_absolute_errors_of_new_samples_are_below_the_bound(rng):
+    held = 0
+    for _ in range(300):
+        X, X_val = rng.normal(size=(30, 1)), rng.normal(size=(60, 1))
+        model = LinearRegression().fit(X, X[:, 0] + rng.standard_t(2, 30))
+        report = certify(model, X_val, X_val[:, 0] + rng.standard_t(2, 60), delta=0.2)
+        bound = report["absolute error of 50%"].value
+        new = rng.normal(size=(4_000, 1))
+        errors = np.abs(new[:, 0] + rng.standard_t(2, 4_000) - model.predict(new))
+        held += np.mean(errors <= bound) >= 0.5
+    assert held / 300 >= 0.8 - 3 * np.sqrt(0.16 / 300)
+
+
+def test_ranks_are_the_smallest_that_hold():
+    X, y = load_diabetes(return_X_y=True)
+    model = LinearRegression().fit(X[:300], y[:300])
+    errors = np.sort(np.abs(model.predict(X[300:]) - y[300:]))
+    statement = certify(model, X[300:], y[300:], delta=0.05)["absolute error of 90%"]
+    rank = int(np.searchsorted(errors, statement.value)) + 1
+    assert binom.sf(rank - 1, len(errors), 0.9) <= 0.05 < binom.sf(rank - 2, len(errors), 0.9)
+
+
+def test_too_few_samples_say_nothing_about_most_errors():
+    model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    statement = certify(model, [[0.0], [2.0]], [0.0, 1.0])["absolute error of 90%"]
+    assert statement.value == np.inf
+    assert statement.vacuous
+    json.dumps(certify(model, [[0.0], [2.0]], [0.0, 1.0]).to_dict())
+
+
+def test_search_is_recognised_and_its_candidates_are_counted(halves):
+    X, y, X_val, y_val = halves
+    search = GridSearchCV(SVC(gamma=0.1), {"C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
+    report = certify(search, X_val, y_val)
+    new, best = report[EXACT_BOUND], report[f"{EXACT_BOUND}, best of 3"]
+    assert new.value < best.value
+    assert "used for nothing else" in new.assumptions
+    assert "compared on them" in best.assumptions
+    assert report["mean score, best of 3"].value == search.best_score_
+    assert report["mean score, best of 3"].kind == "estimate"
+
+
+def test_candidates_of_halving_count_once(halves):
+    X, y, X_val, y_val = halves
+    search = HalvingGridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3, random_state=0
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) > 4
+    assert f"{EXACT_BOUND}, best of 4" in [s.name for s in certify(search, X_val, y_val)]
+
+
+def test_certificates_of_the_model_are_listed(halves):
+    X, y, *_ = halves
+    model = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    assert certify(model)["training bound"].value == model.training_bound_[-1]
+    machine = make_pipeline(StandardScaler(), SVC(gamma=0.1)).fit(X, y)
+    gap = machine[-1].duality_gap_[0] / machine[-1].primal_objective_[0]
+    assert certify(machine)["gap"].value == pytest.approx(gap)
+    assert certify(LogisticRegression().fit(X, y)).statements == ()
+
+
+def test_support_vectors_are_a_compression(halves):
+    X, y, *_ = halves
+    model = SVC(gamma=0.1).fit(X, y)
+    report = certify(model, X_train=X, y_train=y)
+    assert report[SUPPORT].value == compression_bound(len(y), len(model.support_))
+    assert report["share of support vectors"].value == len(model.support_) / len(y)
+    # Without the other samples the machine is the same.
+    rest = SVC(gamma=0.1, tol=1e-10).fit(X, y)
+    again = SVC(gamma=0.1, tol=1e-10).fit(X[rest.support_], y[rest.support_])
+    np.testing.assert_allclose(
+        again.decision_function(X), rest.decision_function(X), rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.1, "class_weight": "balanced"}])
+def test_machines_that_depend_on_all_samples_have_no_compression_bound(halves, options):
+    X, y, *_ = halves
+    report = certify(SVC(**options).fit(X, y), X_train=X, y_train=y)
+    assert "depend" in report.omitted[SUPPORT]
+    with pytest.raises(KeyError, match="on all samples"):
+        report[SUPPORT]
+
+
+@pytest.mark.parametrize("make", [RandomForestClassifier, PeerForest])
+def test_forests_have_a_bound_by_their_out_of_bag_samples(make):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    forest = make(30, random_state=0).fit(X, names)
+    errors, sizes = [], []
+    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_):
+        left = np.setdiff1d(np.arange(150), drawn)
+        answers = tree.predict(X[left])
+        known = answers if answers.dtype.kind == "U" else names[[0, 50, 100]][answers.astype(int)]
+        errors.append(np.mean(known != names[left]))
+        sizes.append(len(left))
+    report = certify(forest, X_train=X, y_train=names)
+    assert report[VOTE].value == pytest.approx(vote_bound(errors, sizes).bound)
+    assert certify(make(1, bootstrap=False).fit(X, y), X_train=X, y_train=y).omitted[VOTE]
+
+
+def test_report_is_text_html_a_dictionary_and_a_frame(halves):
+    X, y, X_val, y_val = halves
+    report = certify(SVC().fit(X, y), X_val, y_val, X_train=X, y_train=y)
+    text, page, frame = str(report), report._repr_html_(), report.to_frame()
+    for statement in report:
+        assert statement.name in text
+        assert statement.meaning in " ".join(text.split())
+        assert statement.name.replace("'", "&#x27;") in page
+    assert list(frame.name) == [statement.name for statement in report]
+    assert len(report) == len(report.to_dict()["statements"]) == len(frame)
+    assert list(report.by_kind()) == ["fit", "error", "estimate"]
+
+
+def test_what_cannot_be_certified_says_why(halves):
+    X, y, X_val, _ = halves
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(NotFittedError):
+        certify(LogisticRegression())
+    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
+        certify(model, X_val)
+    with pytest.raises(ValueError, match="X_train and y_train must be given together"):
+        certify(model, y_train=y)
+    for delta in (0.0, 1.0, 5):
+        with pytest.raises(ValueError, match="delta must be"):
+            certify(model, delta=delta)
+    with pytest.raises(ValueError, match="n_compared must be"):
+        certify(model, n_compared=0)
+    both = KernelRidge().fit(X, np.column_stack([y, y]))
+    assert certify(both, X, np.column_stack([y, y])).omitted["validation"]
