@@ -10,6 +10,8 @@ from html import escape
 
 import numpy as np
 
+MAX_ROWS_LOO = 1000  # leaving out each row in turn takes a solve for each
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -145,6 +147,24 @@ def certificates_of(model):
     """Return the certificates of a fitted model of any package, none if it has no such method."""
     ask = getattr(model, "__sklearn_sl_certificates__", None)
     return [] if ask is None else list(ask())
+
+
+def left_out_error(model, X, y):
+    """Return the leave-one-out error: of classes the share, of numbers the mean absolute error."""
+    if hasattr(model, "loo_error"):
+        return model.loo_error(X, y) if len(y) <= MAX_ROWS_LOO else None
+    if hasattr(model, "leave_one_out"):
+        answers = model.leave_one_out() if len(y) <= MAX_ROWS_LOO else None
+    else:
+        answers = getattr(model, "loo_predictions_", getattr(model, "loo_distributions_", None))
+    if answers is None:
+        return None
+    known = np.isfinite(answers if np.ndim(answers) == 1 else answers[:, 0])
+    answers, y = np.asarray(answers)[known], np.asarray(y)[known]
+    if not hasattr(model, "classes_"):
+        return np.mean(np.abs(answers - y))
+    best = answers > 0 if answers.ndim == 1 else np.argmax(answers, axis=1)
+    return np.mean(model.classes_[best.astype(int)] != y)
 
 
 def in_one_line(found):

@@ -13,12 +13,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sklearn_sl._certificates import certificates_of
+from sklearn_sl._certificates import certificates_of, left_out_error
 from sklearn_sl.theory import (
     compression_bound,
     support_vector_bound,
     validation_bound,
     vote_bound,
+    vote_margin_bound,
 )
 from sklearn_sl.theory._domain import real, whole
 
@@ -425,18 +426,66 @@ def validated_numbers(page, errors, compared):
 
 def trained(page, model, X, y):
     """Add what the training set tells of new samples."""
-    if y.ndim > 1 or not is_classifier(model):
+    if y.ndim > 1:
         return
+    left_out(page, model, X, y)
+    if not is_classifier(model):
+        return
+    if hasattr(model, "margins_"):
+        by_margins(page, model, X, y)
     if hasattr(model, "support_") and hasattr(model, "dual_coef_"):
         by_support_vectors(page, model, y)
     if hasattr(model, "estimators_samples_"):
         by_members(page, model, np.asarray(X) if isinstance(X, list) else X, y)
 
 
+def left_out(page, model, X, y):
+    """Add the leave-one-out error of models that have it in closed form."""
+    try:
+        error = left_out_error(model, X, y)
+    except (AttributeError, TypeError, ValueError):
+        return  # not with these parameters
+    if error is not None and np.isfinite(error):
+        what = "share of wrong classes" if is_classifier(model) else "mean absolute error"
+        page.add(
+            "leave-one-out error",
+            "estimate",
+            error,
+            f"The {what} on each training sample by the model without it: on average over training "
+            "sets, the error after one sample less.",
+        )
+
+
+def by_margins(page, model, X, y):
+    """Add the bound of boosted stumps by their margins."""
+    name = "error rate, by the margins"
+    stumps = all(
+        hasattr(tree, "get_n_leaves") and tree.get_n_leaves() <= 2 for tree in model.estimators_
+    )
+    categories = any(np.any(getattr(tree, "is_categorical_", 0)) for tree in model.estimators_)
+    if len(model.classes_) > 2 or not stumps or categories:
+        page.omitted[name] = "the bound is for two classes and stumps on numeric features"
+        return
+    margins, m = model.margins(X, y), len(y)
+    bound = vote_margin_bound(margins, np.log(2 * (model.n_features_in_ * (m - 1) + 1)), page.delta)
+    page.add(
+        name,
+        "error",
+        bound,
+        "At most this share of new samples is misclassified, by the shares of small margins on the "
+        "training set.",
+        "the training samples are independent and of equal weight, and no value is missing.",
+        vacuous=bound >= error_of_commonest(y),
+    )
+
+
 def by_support_vectors(page, model, y):
     """Add the bounds of a machine that its support vectors alone determine."""
     name = "error rate, by the support vectors"
     n, kept = len(y), len(model.support_)
+    page.omitted["error rate, by the margin"] = (
+        "the bound needs a limit of the weights and of the intercept that was fixed before"
+    )
     page.add(
         "share of support vectors",
         "estimate",

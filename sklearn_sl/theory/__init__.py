@@ -16,6 +16,7 @@ from sklearn_sl.theory._boosting import (
     adaboost_bound,
     margin_bound,
     stump_vc_dimension,
+    vote_margin_bound,
 )
 from sklearn_sl.theory._clustering import kmeans_plus_plus_bound
 from sklearn_sl.theory._compression import compression_bound
@@ -390,6 +391,7 @@ __all__ = [
     "vc_generalization_bound",
     "vc_sample_size",
     "vote_bound",
+    "vote_margin_bound",
     "weighted_average_bound",
     "weighted_majority_bound",
     "wide_diameter_bound",

@@ -19,7 +19,13 @@ from sklearn_sl.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn_sl.inspection import certify
 from sklearn_sl.kernel_ridge import KernelRidge
 from sklearn_sl.svm import SVC
-from sklearn_sl.theory import compression_bound, validation_bound, vote_bound
+from sklearn_sl.theory import (
+    compression_bound,
+    validation_bound,
+    vote_bound,
+    vote_margin_bound,
+)
+from sklearn_sl.tree import DecisionTreeClassifier
 
 EXACT_BOUND = "error rate, exact binomial bound"
 HOEFFDING = "error rate, Hoeffding's bound"
@@ -149,6 +155,25 @@ def test_machines_that_depend_on_all_samples_have_no_compression_bound(halves, o
     assert "depend" in report.omitted[SUPPORT]
     with pytest.raises(KeyError, match="on all samples"):
         report[SUPPORT]
+
+
+def test_leave_one_out_errors_are_listed(halves):
+    X, y, *_ = halves
+    model = SVC(gamma=0.1).fit(X, y)
+    report = certify(model, X_train=X, y_train=y)
+    assert report["leave-one-out error"].value == model.loo_error(X, y)
+    assert report["leave-one-out error"].kind == "estimate"
+
+
+def test_boosted_stumps_have_a_bound_by_their_margins(halves):
+    X, y, *_ = halves
+    model = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    statement = certify(model, X_train=X, y_train=y)["error rate, by the margins"]
+    growth = np.log(2 * (X.shape[1] * (len(y) - 1) + 1))
+    assert statement.value == vote_margin_bound(model.margins(X, y), growth)
+    assert statement.vacuous
+    deep = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5).fit(X, y)
+    assert "stumps" in certify(deep, X_train=X, y_train=y).omitted["error rate, by the margins"]
 
 
 @pytest.mark.parametrize("make", [RandomForestClassifier, PeerForest])

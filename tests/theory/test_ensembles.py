@@ -18,6 +18,7 @@ from sklearn_sl.theory import (
     crowd_error,
     margin_bound,
     stump_vc_dimension,
+    vote_margin_bound,
 )
 
 seeds = given(seed=st.integers(0, 2**16))
@@ -262,3 +263,45 @@ def test_vc_dimension_of_stumps_is_at_most_two_logarithms_and_two():
 def test_what_a_theorem_does_not_speak_of_is_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_proved_margin_bound_is_the_least_of_its_sums(rng):
+    margins = rng.uniform(-0.1, 1.0, 5_000)
+    sums = []
+    for k in range(1, 31):
+        theta = 2.0 ** (1 - k)
+        term = 2 / theta * np.sqrt(2 * 9.0 / 5_000) + np.sqrt(np.log(k * (k + 1) / 0.1) / 10_000)
+        sums.append(np.mean(margins <= theta) + term)
+    assert vote_margin_bound(margins, 9.0, 0.1) == pytest.approx(min(sums), rel=1e-12)
+    assert vote_margin_bound(margins, 9.0, 0.01) > vote_margin_bound(margins, 9.0, 0.1)
+    assert vote_margin_bound(margins, 10.0, 0.1) > vote_margin_bound(margins, 9.0, 0.1)
+
+
+def test_stumps_label_points_in_no_more_ways_than_the_margin_bound_allows(rng):
+    # All stumps on m points in d features, by their labellings; points in general position.
+    for m, d in ((1, 1), (4, 1), (6, 3), (9, 2)):
+        X = rng.normal(size=(m, d))
+        cuts = [X[:, j] <= z for j in range(d) for z in np.append(X[:, j], -np.inf)]
+        labellings = {tuple(cut) for cut in cuts} | {tuple(~cut) for cut in cuts}
+        assert len(labellings) <= 2 * (d * (m - 1) + 1)
+        assert d > 1 or len(labellings) == 2 * m
+
+
+def test_votes_of_stumps_fit_noise_no_better_than_the_complexity_term_says(rng):
+    # The correlation with random signs, of the best vote, is that of the best stump.
+    for m, d in ((20, 1), (50, 3), (200, 10)):
+        X = rng.normal(size=(m, d))
+        signs = rng.choice([-1.0, 1.0], size=(2_000, m))
+        best = np.abs(signs.sum(axis=1))
+        for column in X.T:
+            sums = np.cumsum(signs[:, np.argsort(column)], axis=1)
+            best = np.maximum(best, np.abs(2 * sums - sums[:, -1:]).max(axis=1))
+        mean, spread = np.mean(best) / m, np.std(best) / m / np.sqrt(2_000)
+        limit = np.sqrt(2 * np.log(2 * (d * (m - 1) + 1)) / m)
+        assert mean + 3 * spread <= limit <= 2 * mean
+
+
+@pytest.mark.parametrize("bad", [{"delta": 0.0}, {"delta": 2.0}, {"n_margins": 0}])
+def test_proved_margin_bound_refuses_what_is_out_of_range(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        vote_margin_bound([0.1], 1.0, **bad)
