@@ -363,7 +363,7 @@ class SVC(EstimatorMixin, ClassificationMixin, ClassifierMixin, BaseEstimator):
     >>> model = SVC(C=10.0).fit(X, y)
     >>> round(model.score(X, y), 2)
     0.99
-    >>> bool(model.duality_gap_.max() < 1e-9)
+    >>> bool(model.kkt_violation_.max() <= model.tol)
     True
 
     The optimal separating hyperplane of four points:

@@ -223,7 +223,7 @@ class SVR(EstimatorMixin, RegressionMixin, RegressorMixin, BaseEstimator):
     >>> model = SVR(C=10.0, gamma=1.0, epsilon=0.05).fit(X, y)
     >>> model.predict([[0.5], [1.0]]).round(1)
     array([0.8, 0.9])
-    >>> bool(model.duality_gap_ < 1e-9)
+    >>> bool(model.kkt_violation_ <= model.tol)
     True
     """
 
