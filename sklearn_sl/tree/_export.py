@@ -155,7 +155,7 @@ def export_graphviz(
     >>> model = DecisionTreeClassifier(categorical_features=[0]).fit([[0], [1], [2]], [0, 1, 0])
     >>> text = export_graphviz(model, feature_names=["colour"], impurity=False)
     >>> print(text.splitlines()[3])
-    0 [label="colour in {0.0, 2.0}\nsamples = 3\nvalue = [2, 1]"] ;
+    0 [label="colour in {0, 2}\nsamples = 3\nvalue = [2, 1]"] ;
     """
     special = options.get("special_characters", False)
     number = f".{options.get('precision', 3)}f"
