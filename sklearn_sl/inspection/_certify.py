@@ -11,9 +11,10 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from sklearn_sl._certificates import certificates_of, left_out_error
+from sklearn_sl.base import missing_labels
 from sklearn_sl.theory import (
     compression_bound,
     support_vector_bound,
@@ -297,15 +298,32 @@ def certify(
             raise ValueError(f"X_{name} and y_{name} must be given together.")
         if X is not None:
             check_consistent_length(X, y)
+            check_targets(f"y_{name}", y)
     page = Page(delta)
     model, inner, X_inner = unwrapped(estimator, X_train)
     carried(page, inner)
     if X_val is not None:
-        validation(page, model, X_val, np.asarray(y_val), counts(estimator, n_compared))
+        validation(page, model, X_val, one_target(y_val), counts(estimator, n_compared))
     if X_train is not None:
-        trained(page, inner, X_inner, np.asarray(y_train))
+        trained(page, inner, X_inner, one_target(y_train))
     searched(page, estimator)
     return Certification(type(inner).__name__, tuple(page.statements), page.omitted)
+
+
+def check_targets(name, y):
+    """Raise if there is no target, or if one is missing."""
+    y = np.asarray(y).ravel()
+    missing = missing_labels(y) if y.dtype.kind not in "biuf" else y[np.isnan(y)]
+    if len(missing):
+        raise ValueError(f"{name} must have no missing values; got {missing[0]}.")
+    if not np.size(y):
+        raise ValueError(f"{name} must have at least one sample; got none.")
+
+
+def one_target(y):
+    """Return targets as an array; a single column is one target."""
+    y = np.asarray(y)
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 class Page:
@@ -436,7 +454,7 @@ def trained(page, model, X, y):
     if hasattr(model, "support_") and hasattr(model, "dual_coef_"):
         by_support_vectors(page, model, y)
     if hasattr(model, "estimators_samples_"):
-        by_members(page, model, np.asarray(X) if isinstance(X, list) else X, y)
+        by_members(page, model, X, y)
 
 
 def left_out(page, model, X, y):
@@ -514,6 +532,11 @@ def by_support_vectors(page, model, y):
 def by_members(page, model, X, y):
     """Add the PAC-Bayes bound of a majority vote, by the samples that its members did not draw."""
     name = "error rate, PAC-Bayes by out-of-bag samples"
+    try:
+        X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
+    except ValueError:
+        page.omitted[name] = "it needs features that are numbers"
+        return
     errors, sizes = out_of_bag_errors(model, X, y)
     if np.min(sizes) == 0:
         page.omitted[name] = "a base estimator drew all samples"

@@ -6,11 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, check_X_y
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 
 from sklearn_sl._memory import check_memory
-from sklearn_sl._rows import dense, slices
+from sklearn_sl._rows import slices
 from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeCV
 from sklearn_sl.kernel_ridge._left_out import LeaveOneOut
 from sklearn_sl.theory._domain import real
@@ -100,7 +106,7 @@ def prediction_interval(
         X_train = X_train if X_train is None else before.transform(X_train)
     if isinstance(estimator, KernelRidge | KernelRidgeCV):
         return by_leave_one_out(estimator, X, miss)
-    if hasattr(estimator, "estimators_samples_") and hasattr(estimator, "predict"):
+    if is_regressor(estimator) and hasattr(estimator, "estimators_samples_"):
         return by_out_of_bag(estimator, X, X_train, y_train, miss)
     raise ValueError(
         "estimator must be a KernelRidge, a KernelRidgeCV, or a bagging or forest regressor, whose "
@@ -142,7 +148,8 @@ def by_out_of_bag(ensemble, X, X_train, y_train, miss):
             f"X_train and y_train must be given for {type(ensemble).__name__}: pass the data used "
             "in fit."
         )
-    X_train, y_train = check_X_y(X_train, y_train, accept_sparse="csr", y_numeric=True)
+    y_train = check_array(column_or_1d(y_train), ensure_2d=False, dtype="numeric")
+    check_consistent_length(X_train, y_train)
     answers = answers_of_estimators(ensemble, X_train)
     without = np.ones(answers.shape, dtype=bool)
     for row, drawn in zip(without, ensemble.estimators_samples_, strict=True):
@@ -166,22 +173,21 @@ def by_out_of_bag(ensemble, X, X_train, y_train, miss):
 
 def answers_of_estimators(ensemble, X):
     """Return the predictions of each base estimator, of shape ``(n_estimators, n_samples)``."""
-    if ensemble.predict(X[:1]).ndim > 1:
-        raise ValueError("The estimator must have one target: fit one for each column of y.")
+    X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
+    members = ensemble.estimators_
     check_memory(
-        8 * len(ensemble.estimators_) * X.shape[0],
-        f"The predictions of {len(ensemble.estimators_)} base estimators",
+        8 * len(members) * X.shape[0],
+        f"The predictions of {len(members)} base estimators",
         "ask for fewer samples at a time.",
     )
-    X = np.asarray(dense(X), dtype=np.float64)
-    whole = [slice(None)] * len(ensemble.estimators_)
-    columns = getattr(ensemble, "estimators_features_", None) or whole
-    return np.stack(
-        [
-            estimator.predict(X[:, own])
-            for estimator, own in zip(ensemble.estimators_, columns, strict=True)
-        ]
-    )
+    columns = getattr(ensemble, "estimators_features_", None) or [slice(None)] * len(members)
+    answers = np.stack([member.predict(X[:, own]) for member, own in zip(members, columns)])
+    if answers.ndim > 2:
+        raise ValueError(
+            f"The estimator must have one target; got {answers.shape[2]}: fit one for each column "
+            "of y."
+        )
+    return answers
 
 
 def jackknife_plus(predictions, residuals, miss):

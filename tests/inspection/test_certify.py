@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.stats import binom
@@ -194,6 +195,26 @@ def test_forests_have_a_bound_by_their_out_of_bag_samples(make):
     assert certify(make(1, bootstrap=False).fit(X, y), X_train=X, y_train=y).omitted[VOTE]
 
 
+def test_frames_lists_and_columns_are_taken(halves):
+    X, y, X_val, y_val = halves
+    frames = [pd.DataFrame(part, columns=list("abcde")) for part in (X, X_val)]
+    forest = RandomForestClassifier(20, random_state=0)
+    report = certify(forest.fit(X, y), X_val, y_val, X_train=X, y_train=y)
+    framed = certify(
+        forest.fit(frames[0], y), frames[1], pd.Series(y_val), X_train=frames[0], y_train=y
+    )
+    listed = certify(
+        forest.fit(X.tolist(), y.tolist()),
+        X_val.tolist(),
+        y_val.tolist(),
+        X_train=X.tolist(),
+        y_train=y.tolist(),
+    )
+    assert report.statements == framed.statements == listed.statements
+    line = LinearRegression().fit(X, y[:, None])
+    assert "absolute error of 50%" in [s.name for s in certify(line, X_val, y_val[:, None])]
+
+
 def test_report_is_text_html_a_dictionary_and_a_frame(halves):
     X, y, X_val, y_val = halves
     report = certify(SVC().fit(X, y), X_val, y_val, X_train=X, y_train=y)
@@ -208,7 +229,7 @@ def test_report_is_text_html_a_dictionary_and_a_frame(halves):
 
 
 def test_what_cannot_be_certified_says_why(halves):
-    X, y, X_val, _ = halves
+    X, y, X_val, y_val = halves
     model = LogisticRegression().fit(X, y)
     with pytest.raises(NotFittedError):
         certify(LogisticRegression())
@@ -221,5 +242,9 @@ def test_what_cannot_be_certified_says_why(halves):
             certify(model, delta=delta)
     with pytest.raises(ValueError, match="n_compared must be"):
         certify(model, n_compared=0)
+    with pytest.raises(ValueError, match="y_val must have no missing values; got nan"):
+        certify(model, X_val, np.where(y_val == 0, np.nan, 1.0))
+    with pytest.raises(ValueError, match="y_val must have at least one sample"):
+        certify(model, X_val[:0], [])
     both = KernelRidge().fit(X, np.column_stack([y, y]))
     assert certify(both, X, np.column_stack([y, y])).omitted["validation"]

@@ -1,6 +1,7 @@
 """Intervals by the jackknife+: their left-out fits are refits, and they cover what they promise."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from conftest import ALGEBRA
@@ -12,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_sl.ensemble import BaggingRegressor, RandomForestRegressor
+from sklearn_sl.ensemble import BaggingRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn_sl.inspection import prediction_interval
 from sklearn_sl.kernel_ridge import KernelRidge, KernelRidgeCV
 from sklearn_sl.kernels import Gaussian, Spectrum
@@ -142,6 +143,17 @@ def test_left_out_fits_of_an_ensemble_are_the_trees_that_did_not_draw_the_sample
     )
 
 
+def test_frames_are_taken_as_arrays(rng):
+    X, y, new, _ = data(rng)
+    names = ["a", "b", "c"]
+    forest = PeerForest(40, random_state=0).fit(pd.DataFrame(X, columns=names), y)
+    frames = {"X_train": pd.DataFrame(X, columns=names), "y_train": pd.Series(y)}
+    np.testing.assert_array_equal(
+        prediction_interval(forest, pd.DataFrame(new, columns=names), **frames),
+        prediction_interval(PeerForest(40, random_state=0).fit(X, y), new, X_train=X, y_train=y),
+    )
+
+
 def test_intervals_pass_through_a_pipeline(rng):
     X, y, new, _ = data(rng)
     scaler = StandardScaler().fit(X)
@@ -200,6 +212,12 @@ def test_what_has_no_interval_says_why(rng):
         prediction_interval(KernelRidge(), new)
     with pytest.raises(ValueError, match=r"LinearRegression.*CrossConformalRegressor"):
         prediction_interval(LinearRegression().fit(X, y), new)
+    classes = RandomForestClassifier(5).fit(X, y > 5)
+    with pytest.raises(ValueError, match="RandomForestClassifier"):
+        prediction_interval(classes, new, X_train=X, y_train=y > 5)
+    two = RandomForestRegressor(30, random_state=0).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="one target"):
+        prediction_interval(two, new, X_train=X, y_train=y)
     with pytest.raises(ValueError, match="X_train and y_train must be given"):
         prediction_interval(RandomForestRegressor(5).fit(X, y), new)
     with pytest.raises(ValueError, match="use more estimators"):
