@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_sl.theory._concentration import binomial_sample_size, kl_sample_size
-from sklearn_sl.theory._domain import quick, quick_log_size, quick_positive, quick_whole
+from sklearn_sl.theory._binomial import binomial_sample_size
+from sklearn_sl.theory._domain import log_size_of, positive, real, whole
+from sklearn_sl.theory._intervals import interval_sample_size, miss_sample_size
 from sklearn_sl.theory._pac import (
     agnostic_sample_size,
-    interval_sample_size,
     linear_margin_sample_size,
-    miss_sample_size,
     online_to_batch_sample_size,
     realizable_sample_size,
     uniform_sample_size,
 )
 from sklearn_sl.theory._perceptron import perceptron_bound
 from sklearn_sl.theory._pilot import LearningCurve, run_pilot
+from sklearn_sl.theory._relative_entropy import kl_sample_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -480,7 +480,7 @@ def sample_size(
     """
     log_size = None
     if n_hypotheses is not None or log_n_hypotheses is not None:
-        log_size = _scalar(quick_log_size(n_hypotheses, log_n_hypotheses), "n_hypotheses")
+        log_size = _scalar(log_size_of(n_hypotheses, log_n_hypotheses), "n_hypotheses")
     curve = None
     if not (estimator is None and X is None and y is None):
         if estimator is None or X is None or y is None:
@@ -488,14 +488,14 @@ def sample_size(
         curve = run_pilot(estimator, X, y, cv, random_state, n_jobs)
         error = curve.last if error is None else error
     asked = Question(
-        epsilon=_scalar(quick("epsilon", epsilon, 0.0, 1.0), "epsilon"),
-        delta=_scalar(quick("delta", delta, 0.0, 1.0), "delta"),
+        epsilon=_scalar(real("epsilon", epsilon, 0.0, 1.0), "epsilon"),
+        delta=_scalar(real("delta", delta, 0.0, 1.0), "delta"),
         log_size=log_size,
-        n_ends=None if n_ends is None else _scalar(quick_whole("n_ends", n_ends, 1), "n_ends"),
-        margin=None if margin is None else _scalar(quick_positive("margin", margin), "margin"),
-        radius=_scalar(quick_positive("radius", radius), "radius"),
-        error=None if error is None else _scalar(quick("error", error, 0.0, 1.0), "error"),
-        n_compared=_scalar(quick_whole("n_compared", n_compared, 1), "n_compared"),
+        n_ends=None if n_ends is None else _scalar(whole("n_ends", n_ends, 1), "n_ends"),
+        margin=None if margin is None else _scalar(positive("margin", margin), "margin"),
+        radius=_scalar(positive("radius", radius), "radius"),
+        error=None if error is None else _scalar(real("error", error, 0.0, 1.0), "error"),
+        n_compared=_scalar(whole("n_compared", n_compared, 1), "n_compared"),
         curve=curve,
     )
     rows = [row for statement in STATEMENTS for row in statement(asked)]
