@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 LEAST = -500.0
 # Newton's method needs a few, where it does not begin at all but the last digits.
 MOST_STEPS = 50
+# Of events that are rarer the number is a Poisson variable, and 1 - p has lost them.
+RARE = 1e-8
+# Tails below are computed by their logarithms.
+TINY_TAIL = -500.0
 TINY = 1e-300
 
 
@@ -293,63 +297,88 @@ def binomial_sample_size(
     epsilon, delta = real("epsilon", epsilon, 0.0, 1.0), real("delta", delta, 0.0, 1.0)
     k = whole("n_errors", n_errors)
     if not (np.ndim(epsilon) or np.ndim(delta) or np.ndim(k)):
-        return _binomial_size(float(epsilon), float(delta), float(k))
+        if delta == 1 or not (0 < epsilon < 1 and delta > 0):
+            return 0.0 if delta == 1 else float(k + 1) if epsilon * delta > 0 else math.inf
+        size = _quick_size(float(epsilon), float(delta), float(k))
+        if size is not None:
+            return size
     # No arguments that have another answer than the formula.
     epsilon, delta, k = np.broadcast_arrays(epsilon, delta, k)
     regular = (0 < epsilon) & (epsilon < 1) & (0 < delta) & (delta < 1)
     size = np.where(delta == 1, 0.0, np.where((epsilon > 0) & (delta > 0), k + 1, np.inf))
-    size[regular] = _binomial_sizes(epsilon[regular], delta[regular], k[regular])
-    return size
+    size[regular] = _binomial_sizes(epsilon[regular], np.log(delta[regular]), k[regular])
+    return plain(size)
 
 
-def _binomial_size(epsilon, delta, k):
-    """Return what :func:`_binomial_sizes` does, and the edges, for numbers of Python."""
-    if delta == 1:
-        return 0.0
-    if not (epsilon > 0 and delta > 0):
-        return math.inf
-    if epsilon == 1:
-        return k + 1
-    if epsilon < 1e-8:
-        return float(math.ceil(special.gammainccinv(k + 1, delta) / epsilon))
-    delta_up, right = delta * (1 + 1e-12), 1 - epsilon
+def _quick_size(epsilon, delta, k):
+    """Return what :func:`_binomial_sizes` does, for numbers of Python where that is easy."""
+    if k == 0:
+        return float(math.ceil(math.log(delta) / math.log1p(-epsilon) * (1 - 1e-12)))
+    if epsilon < 1e-8 or delta < 1e-200:
+        return None
+    enough, right = delta * (1 + 1e-12), 1 - epsilon
     a = math.ceil(special.btdtria(delta, k + 1, right) * (1 - 1e-12))
-    if special.betainc(a, k + 1, right) > delta_up:
-        return k + a + 1
-    return k + a - bool(a > 1 and special.betainc(a - 1, k + 1, right) <= delta_up)
-
-
-def _binomial_sizes(epsilon, delta, k):
-    """Return the numbers of samples for probabilities between 0 and 1."""
-    # P(Binomial(k + a, epsilon) <= k) = I_{1 - epsilon}(a, k + 1), which falls in a.
-    b, right, delta_up = k + 1, 1 - epsilon, delta * (1 + 1e-12)
-    poisson = special.gammainccinv(b, delta)
-    none = np.log(delta) / np.log1p(-epsilon)
-    a = np.fmax(np.where(k == 0, none, k / 2 + (1 / epsilon - 0.5) * poisson - k), 1.0)
-    a = np.ceil(_newton_size(a, b, right, np.log(delta)) * (1 - 1e-12))
-    # Of so rare events the number is a Poisson variable, and 1 - epsilon has lost them.
-    rare = epsilon < 1e-8
-    a = np.where(rare, np.ceil(poisson / epsilon) - k, a)
-    # The root may be off by some.
-    at = np.flatnonzero(~rare)
-    while len(at):
-        at = at[special.betainc(a[at], b[at], right[at]) > delta_up[at]]
-        a[at] += 1
-    at = np.flatnonzero(~rare & (a > 1))
-    while len(at):
-        at = at[special.betainc(a[at] - 1, b[at], right[at]) <= delta_up[at]]
-        a[at] -= 1
-        at = at[a[at] > 1]
+    if not a >= 1 or special.betainc(a, k + 1, right) > enough:
+        return None
+    if a > 1 and special.betainc(a - 1, k + 1, right) <= enough:
+        a -= 1
+        if a > 1 and special.betainc(a - 1, k + 1, right) <= enough:
+            return None
     return k + a
 
 
-def _newton_size(a, b, right, log_delta):
-    """Return ``a``, not rounded, after two steps towards ``I_right(a, b) = exp(log_delta)``."""
-    for _ in range(2):
-        tail = special.betainc(a, b, right)
-        # I(a) - I(a + 1), of which the slope of the logarithm is made.
-        log_term = a * np.log(right) + b * np.log1p(-right) - np.log(a) - special.betaln(a, b)
-        slope = np.log1p(-np.exp(log_term) / tail)
-        step = (np.log(tail) - log_delta) / slope
-        a = np.where(np.isfinite(step), np.fmax(a - step, 1.0), a)
-    return a
+def _binomial_sizes(epsilon, log_delta, k):
+    """Return the numbers of samples for probabilities between 0 and 1."""
+    # That of a Poisson variable, which is exact for rare events, corrected for others.
+    poisson = special.gammainccinv(k + 1, np.exp(log_delta))
+    m = np.fmax(k / 2 + (1 / epsilon - 0.5) * poisson, k + 1)
+    tiny = log_delta < TINY_TAIL
+    m[tiny] = k[tiny] + (k[tiny] - log_delta[tiny]) / epsilon[tiny]
+    m = np.where(epsilon < RARE, np.ceil(np.where(tiny, m, poisson / epsilon)), m)
+    m = np.where(k == 0, np.ceil(log_delta / np.log1p(-epsilon) * (1 - 1e-12)), m)
+    at = np.flatnonzero((k > 0) & (tiny | (epsilon >= RARE)))
+    m[at] = _smallest_size(m[at], epsilon[at], log_delta[at] + 1e-12, k[at])
+    return m
+
+
+def _smallest_size(m, epsilon, log_delta, k):
+    """Return the smallest ``m`` with a tail of at most ``exp(log_delta)``, from a start near it.
+
+    The logarithm of the tail is concave in ``m``: Newton's method comes to the root from the right,
+    and ends within one of it. The last steps are by one, in case of rounding errors.
+    """
+    at = np.arange(len(m))
+    for _ in range(MOST_STEPS):
+        log_tail, slope = _tail_in_size(k[at], m[at], epsilon[at])
+        step = (log_tail - log_delta[at]) / slope
+        m[at] = np.fmax(m[at] - step, k[at] + 1)
+        at = at[np.abs(step) > 0.1]
+        if not len(at):
+            break
+    m = np.ceil(m * (1 - 1e-12))
+    for direction in (1.0, -1.0):
+        at = np.arange(len(m))
+        for _ in range(MOST_STEPS):
+            before = m[at] - (direction < 0)
+            enough = _tail_in_size(k[at], before, epsilon[at])[0] <= log_delta[at]
+            at = at[enough & (before > k[at]) if direction < 0 else ~enough]
+            m[at] += direction
+            if not len(at):
+                break
+    return m
+
+
+def _tail_in_size(k, m, epsilon):
+    """Return the logarithm of ``P(Binomial(m, epsilon) <= k)``, and its slope in ``m``.
+
+    ``m`` need not be whole: the tail is ``I_{1 - epsilon}(m - k, k + 1)``.
+    """
+    a, b, u = np.fmax(m - k, 1e-3), k + 1, np.log1p(-epsilon)
+    log_tail = np.log(special.betainc(a, b, 1 - epsilon))
+    far = log_tail < TINY_TAIL
+    if np.any(far):
+        log_pmf, ratio = _tail_by_ratios(k[far], (a + k)[far], u[far])
+        log_tail[far] = log_pmf + np.log(ratio)
+    # The tail after one more sample is less by the following term.
+    log_term = a * u + b * np.log(epsilon) - np.log(a) - special.betaln(a, b)
+    return log_tail, np.log1p(-np.fmin(np.exp(log_term - log_tail), 1 - 1e-15))
