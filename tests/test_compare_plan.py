@@ -26,6 +26,8 @@ def told(arguments, capsys):
         ),
         ("--epsilon 0.1 --margin 0.2 --radius 3", {"margin": 0.2, "radius": 3.0}),
         ("--epsilon 0.1 --ends 4", {"n_ends": 4}),
+        ("--epsilon 0.1 --vc-dimension 3 --kept 20", {"vc_dimension": 3, "n_kept": 20}),
+        ("--epsilon 0.1 --lipschitz 2 --norm 0.5", {"lipschitz": 2.0, "norm": 0.5}),
     ],
 )
 def test_plan_is_that_of_the_function(arguments, known, capsys):
@@ -68,6 +70,7 @@ def test_picture_is_saved(tmp_path, capsys):
         ("--epsilon 0.1 --family conjunction 3", "did you mean"),
         ("--epsilon 0.1 --family conjunctions x", "whole number of variables"),
         ("--epsilon 0.1 --margin 0", "margin must be > 0"),
+        ("--epsilon 0.1 --norm 1", "both lipschitz and norm"),
         ("--epsilon 0.1 --estimator SVC", "name its FILE"),
         ("--epsilon 0.1 iris --estimator SVM", "no estimator 'SVM'"),
         ("--epsilon 0.1 diabetes", "a plan is for a classification"),

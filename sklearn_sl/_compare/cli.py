@@ -223,6 +223,20 @@ def add_plan(commands):
         metavar="R",
         help="the length of the longest sample (default 1)",
     )
+    add("--vc-dimension", type=at_least(0), metavar="D", help="the VC dimension of a class")
+    add(
+        "--kept",
+        type=at_least(0),
+        metavar="K",
+        help="the samples that determine the classifier, such as support vectors",
+    )
+    add(
+        "--lipschitz",
+        type=float,
+        metavar="L",
+        help="the Lipschitz constant of a loss that is minimised with a penalty; takes --norm",
+    )
+    add("--norm", type=float, metavar="B", help="the largest norm of its weights")
     add("--error", type=share, metavar="P", help="the test error that is expected")
     add(
         "--compared",

@@ -32,6 +32,10 @@ def plan(options, argv):
         "n_ends": options.ends,
         "margin": options.margin,
         "radius": options.radius,
+        "vc_dimension": options.vc_dimension,
+        "n_kept": options.kept,
+        "lipschitz": options.lipschitz,
+        "norm": options.norm,
         "error": options.error,
         "n_compared": options.compared,
     }

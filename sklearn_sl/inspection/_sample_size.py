@@ -13,9 +13,15 @@ from sklearn_sl.theory import sample_size
 if TYPE_CHECKING:
     from sklearn_sl.theory import SamplePlan
 
-COLORS = {"train": "#3f90da", "extrapolated": "#832db6", "test": "#bd1f01"}
+COLORS = {
+    "train": "#3f90da",
+    "order": "#a96b59",
+    "extrapolated": "#832db6",
+    "test": "#bd1f01",
+}
 LABELS = {
     "train": "training, guaranteed",
+    "order": "training, constant unknown",
     "extrapolated": "training, extrapolated",
     "test": "testing",
 }
@@ -45,7 +51,8 @@ class SampleSizeDisplay:
         The lines, one for each row of the plan.
 
     points_ : dict of str to matplotlib Line2D
-        The ends of the lines, by purpose: ``"train"``, ``"extrapolated"``, ``"test"``.
+        The ends of the lines, by purpose: ``"train"``, ``"order"``,
+        ``"extrapolated"``, ``"test"``.
 
     See Also
     --------

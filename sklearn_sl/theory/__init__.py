@@ -11,6 +11,12 @@ from sklearn_sl.theory._bayes_rules import (
     nearest_neighbor_error,
 )
 from sklearn_sl.theory._bias_variance import BiasVariance, bias_variance
+from sklearn_sl.theory._binomial import (
+    binomial_lower,
+    binomial_sample_size,
+    binomial_tail,
+    binomial_upper,
+)
 from sklearn_sl.theory._boosting import (
     AdaBoostBound,
     adaboost_bound,
@@ -24,23 +30,12 @@ from sklearn_sl.theory._concentration import (
     bernstein_deviation,
     bernstein_sample_size,
     bernstein_tail,
-    binary_kl,
-    binary_kl_lower,
-    binary_kl_upper,
-    binomial_lower,
-    binomial_sample_size,
-    binomial_tail,
-    binomial_upper,
     empirical_bernstein_deviation,
     empirical_bernstein_sample_size,
     empirical_bernstein_tail,
     hoeffding_deviation,
     hoeffding_sample_size,
     hoeffding_tail,
-    kl_lower,
-    kl_sample_size,
-    kl_tail,
-    kl_upper,
     mcdiarmid_deviation,
     mcdiarmid_sample_size,
     mcdiarmid_tail,
@@ -92,6 +87,14 @@ from sklearn_sl.theory._graphs import (
     wide_diameter_bound,
     wide_diameter_resistance,
 )
+from sklearn_sl.theory._intervals import (
+    interval_error,
+    interval_failure,
+    interval_sample_size,
+    miss_probability,
+    miss_sample_size,
+    missed_mass,
+)
 from sklearn_sl.theory._kernel_online import (
     dnf_perceptron_bound,
     kernel_ogd_bound,
@@ -135,20 +138,13 @@ from sklearn_sl.theory._online_gradient import (
 )
 from sklearn_sl.theory._pac import (
     ErmErrors,
-    ErrorInterval,
     agnostic_excess,
     agnostic_failure,
     agnostic_sample_size,
     erm_excess,
-    interval_error,
-    interval_failure,
-    interval_sample_size,
     linear_margin_deviation,
     linear_margin_sample_size,
     log_class_size,
-    miss_probability,
-    miss_sample_size,
-    missed_mass,
     online_to_batch_sample_size,
     realizable_error,
     realizable_failure,
@@ -156,11 +152,19 @@ from sklearn_sl.theory._pac import (
     uniform_deviation,
     uniform_failure,
     uniform_sample_size,
-    validation_bound,
 )
 from sklearn_sl.theory._pac_bayes import VoteBound, c_bound, pac_bayes_bound, vote_bound
 from sklearn_sl.theory._perceptron import best_perceptron_bound, perceptron_bound
 from sklearn_sl.theory._pilot import LearningCurve
+from sklearn_sl.theory._relative_entropy import (
+    binary_kl,
+    binary_kl_lower,
+    binary_kl_upper,
+    kl_lower,
+    kl_sample_size,
+    kl_tail,
+    kl_upper,
+)
 from sklearn_sl.theory._sample_size import PlannedSize, SamplePlan, sample_size
 from sklearn_sl.theory._shattering import Shattering, can_shatter
 from sklearn_sl.theory._sign_matrix import (
@@ -188,6 +192,10 @@ from sklearn_sl.theory._switching import (
     switching_class_size,
 )
 from sklearn_sl.theory._two_regret import two_regret_beta, two_regret_bound
+from sklearn_sl.theory._validation import (
+    ErrorInterval,
+    validation_bound,
+)
 from sklearn_sl.theory._vc import (
     TwoSamples,
     double_sample_bound,
@@ -196,9 +204,11 @@ from sklearn_sl.theory._vc import (
     two_sample_trick,
     vc_accuracy,
     vc_confidence,
-    vc_dimension_of,
     vc_generalization_bound,
     vc_sample_size,
+)
+from sklearn_sl.theory._vc_dimensions import (
+    vc_dimension_of,
 )
 from sklearn_sl.theory._winnow import (
     VolumeRatio,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from sklearn_sl.theory._domain import short
+from sklearn_sl.theory._domain import plain, probability, real, short, whole
 from sklearn_sl.theory._domain import vector as checked_vector
-from sklearn_sl.theory._numbers import plain, positive, real, sqrt, whole
 from sklearn_sl.theory._vc import law
 
 if TYPE_CHECKING:
@@ -322,7 +321,7 @@ def cover_hart_bracket(
     """
     error, ratio = _error_of_classes("nearest_neighbor_error", nearest_neighbor_error, n_classes)
     # (1 - sqrt(1 - z)) without its cancellation for small z
-    lower = error / (1 + sqrt(np.maximum(1 - error * ratio, 0.0)))
+    lower = error / (1 + np.sqrt(np.maximum(1 - error * ratio, 0.0)))
     return plain(lower), plain(error)
 
 
@@ -364,7 +363,5 @@ def ball_volume_ratio(n_features: ArrayLike, ratio: ArrayLike = 0.5) -> float | 
     >>> ball_volume_ratio([1, 2, 10])
     array([0.5       , 0.25      , 0.00097656])
     """
-    d, ratio = whole("n_features", n_features, low=1), positive("ratio", ratio)
-    if np.any(np.asarray(ratio) > 1):
-        raise ValueError(f"ratio must be in (0, 1]; got {short(ratio)}.")
+    d, ratio = whole("n_features", n_features, low=1), probability("ratio", ratio)
     return plain(ratio**d)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_sl.theory._scalars import count, plain
+from sklearn_sl.theory._domain import plain, unwarned, whole
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
 
+@unwarned
 def kmeans_plus_plus_bound(n_clusters: ArrayLike) -> float | np.ndarray:
     """Return the factor by which the seeding of k-means++ may miss the best clustering.
 
@@ -45,4 +46,4 @@ def kmeans_plus_plus_bound(n_clusters: ArrayLike) -> float | np.ndarray:
     >>> kmeans_plus_plus_bound([1, 10]).round(1)
     array([16. , 34.4])
     """
-    return plain(8 * (np.log(count("n_clusters", n_clusters, 1)) + 2))
+    return plain(8 * (np.log(whole("n_clusters", n_clusters, 1)) + 2))

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, gammaln
 
-from sklearn_sl.theory._pac_bayes import kl_upper
-from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain
+from sklearn_sl.theory._binomial import log_binomial, upper_at
+from sklearn_sl.theory._domain import any_of, plain, probability, real, unwarned, whole
+from sklearn_sl.theory._relative_entropy import largest_coin
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
-# Below some exp(-660) the inverse of the incomplete beta function has wrong digits, without a word.
-LEAST = -500.0
-# One minus a number has too few digits below this.
-SMALL = 1e-3
 
-
+@unwarned
 def compression_bound(
     n_samples: ArrayLike,
     n_kept: ArrayLike,
@@ -114,9 +109,9 @@ def compression_bound(
     >>> compression_bound(10_000, [20, 500]).round(3)
     array([0.015, 0.189])
     """
-    m, k = count("n_samples", n_samples, 1), count("n_kept", n_kept)
-    errors, log_delta = count("n_errors", n_errors), np.log(confidence("delta", delta))
-    messages = number("log_messages", log_messages, 0.0)
+    m, k = whole("n_samples", n_samples, 1), whole("n_kept", n_kept)
+    errors, log_delta = whole("n_errors", n_errors), np.log(probability("delta", delta))
+    messages = real("log_messages", log_messages, 0.0)
     if kept not in ("set", "sequence"):
         raise ValueError(f"kept must be 'set' or 'sequence'; got {kept!r}.")
     # A sequence may repeat a sample; then there are more of the others, which do no harm.
@@ -125,80 +120,10 @@ def compression_bound(
         raise ValueError("n_kept must be <= n_samples.")
     if any_of(errors > n):
         raise ValueError("n_errors must be <= n_samples - n_kept.")
-    choices = _log_binomial(m, k) if kept == "set" else k * np.log(m)
+    choices = log_binomial(m, k) if kept == "set" else k * np.log(m)
     log_tail = log_delta - choices - messages - (np.log1p(m) if any_size else 0.0)
     if closed_form:
         size = np.maximum(n, 1.0)
-        bound = kl_upper(plain(errors / size), plain(-log_tail / size))
+        bound = largest_coin(plain(errors / size), plain(-log_tail / size))
         return plain(np.where(np.equal(n, 0), 1.0, bound))
-    return tail_inverse(errors, n, log_tail)
-
-
-def _log_binomial(n, k):
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-def tail_inverse(errors, n, log_delta):
-    """Return the largest ``p`` with ``P(Binomial(n, p) <= errors) >= exp(log_delta)``.
-
-    It is one if all of ``n`` are errors.
-    """
-    if not any(isinstance(each, np.ndarray) for each in (errors, n, log_delta)):
-        if errors >= n:
-            return 1.0
-        if errors == 0:
-            return -math.expm1(log_delta / n)
-        if log_delta > LEAST:
-            tail = math.exp(log_delta)
-            bound = 1 - betaincinv(n - errors, errors + 1, tail)
-            if math.isnan(bound):
-                return 1.0
-            return float(bound if bound > SMALL else betainccinv(errors + 1, n - errors, tail))
-    errors, n, log_delta = np.broadcast_arrays(errors, n, log_delta)
-    bound = np.ones(n.shape)
-    none = (errors == 0) & (n > 0)
-    bound[none] = -np.expm1(log_delta[none] / n[none])
-    some = (errors > 0) & (errors < n)
-    near, far = some & (log_delta > LEAST), some & (log_delta <= LEAST)
-    a, b, tail = errors[near] + 1, n[near] - errors[near], np.exp(log_delta[near])
-    # It is not a number where one minus the bound is next to nothing.
-    bound[near] = np.nan_to_num(1 - betaincinv(b, a, tail), nan=1.0)
-    small = near & (bound <= SMALL)
-    bound[small] = betainccinv(
-        errors[small] + 1, n[small] - errors[small], np.exp(log_delta[small])
-    )
-    if far.any():
-        bound[far] = _far_upper(errors[far], n[far], log_delta[far])
-    return plain(bound)
-
-
-def _far_upper(errors, n, log_delta):
-    """Return what :func:`tail_inverse` does where the probability is too small for a number.
-
-    The logarithm of the tail is concave in ``p``, so that Newton's method falls to the root from
-    above, where Chernoff's inequality begins.
-    """
-    p = np.asarray(kl_upper(errors / n, -log_delta / n))
-    p = np.minimum(p, 1 - 1e-16)
-    for _ in range(50):
-        log_pmf, ratio = _binomial_tail(errors, n, p)
-        # The derivative of the tail is -(n - e) / (1 - p) times the probability of e itself.
-        slope = -(n - errors) / ((1 - p) * ratio)
-        step = (log_pmf + np.log(ratio) - log_delta) / slope
-        p = np.clip(p - step, errors / n, 1 - 1e-16)
-        if np.all(np.abs(step) <= 1e-14 * p):
-            break
-    return p
-
-
-def _binomial_tail(errors, n, p):
-    """Return ``ln P(X = e)`` and ``P(X <= e) / P(X = e)`` of a binomial variable, ``e < n p``."""
-    log_pmf = _log_binomial(n, errors) + errors * np.log(p) + (n - errors) * np.log1p(-p)
-    odds = (1 - p) / p
-    term = ratio = np.ones_like(p)
-    left = errors.copy()
-    while np.any(term > 1e-17 * ratio):
-        term = term * left / (n - left + 1) * odds
-        ratio = ratio + term
-        left = np.maximum(left - 1, 0.0)
-    return log_pmf, ratio
+    return upper_at(errors, n, log_tail)

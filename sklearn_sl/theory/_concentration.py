@@ -2,8 +2,7 @@
 
 Each inequality is three functions. ``..._tail`` is the probability of a deviation,
 ``..._deviation`` the deviation that has a given probability, and ``..._sample_size`` the number of
-samples after which a deviation has a given probability. The exact bounds of an error rate, and
-those by relative entropy, depend on the rate itself: ``..._upper`` and ``..._lower``.
+samples after which a deviation has a given probability.
 """
 
 from __future__ import annotations
@@ -12,17 +11,9 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from sklearn_sl._docstrings import inserter
-from sklearn_sl.theory._domain import (
-    one_of,
-    plain,
-    quick,
-    quick_positive,
-    quick_whole,
-    real,
-)
+from sklearn_sl.theory._domain import one_of, plain, positive, real, unwarned, whole
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -87,16 +78,15 @@ described = inserter(
             The smallest whole number of samples; infinite for a deviation or a ``delta`` of 0.
     """,
 )
-unwarned = np.errstate(all="ignore")  # infinite results are documented
 
 
 def log_inverse(delta, sides=1):
     """Return ``log(sides / delta)``, after checks."""
     one_of("sides", sides, (1, 2))
-    return np.log(sides / quick("delta", delta, 0.0, 1.0))
+    return np.log(sides / real("delta", delta, 0.0, 1.0))
 
 
-def probability(log_bound):
+def from_log(log_bound):
     """Return ``min(1, exp(log_bound))``; where the logarithm is 0 / 0, nothing is known."""
     return plain(np.fmin(1.0, np.exp(log_bound)))
 
@@ -159,9 +149,9 @@ def hoeffding_tail(
     >>> round(hoeffding_tail(100, 0.1), 4), round(hoeffding_tail(100, 0.1, sides=2), 4)
     (0.1353, 0.2707)
     """
-    m, epsilon = quick_whole("n_samples", n_samples), quick("epsilon", epsilon, 0.0)
+    m, epsilon = whole("n_samples", n_samples), real("epsilon", epsilon, 0.0)
     one_of("sides", sides, (1, 2))
-    return probability(math.log(sides) - 2 * m * (epsilon / quick_positive("width", width)) ** 2)
+    return from_log(math.log(sides) - 2 * m * (epsilon / positive("width", width)) ** 2)
 
 
 @unwarned
@@ -203,7 +193,7 @@ def hoeffding_deviation(
     >>> hoeffding_deviation([100, 1000], 0.05).round(5)
     array([0.12239, 0.0387 ])
     """
-    m, scale = quick_whole("n_samples", n_samples), quick_positive("width", width)
+    m, scale = whole("n_samples", n_samples), positive("width", width)
     return after_samples(m, scale * np.sqrt(log_inverse(delta, sides) / (2 * m)))
 
 
@@ -242,7 +232,7 @@ def hoeffding_sample_size(
     >>> hoeffding_sample_size([0.1, 0.01], 0.05, sides=2)
     array([  185., 18445.])
     """
-    scale = quick_positive("width", width) / quick("epsilon", epsilon, 0.0)
+    scale = positive("width", width) / real("epsilon", epsilon, 0.0)
     return round_up(log_inverse(delta, sides) * scale**2 / 2)
 
 
@@ -345,10 +335,10 @@ def bernstein_tail(
     >>> round(bernstein_tail(500, 0.03, 0.0099), 7), round(hoeffding_tail(500, 0.03), 4)
     (1.23e-05, 0.4066)
     """
-    m, epsilon = quick_whole("n_samples", n_samples), quick("epsilon", epsilon, 0.0)
-    v, b = quick("variance", variance, 0.0), quick_positive("bound", bound)
+    m, epsilon = whole("n_samples", n_samples), real("epsilon", epsilon, 0.0)
+    v, b = real("variance", variance, 0.0), positive("bound", bound)
     one_of("sides", sides, (1, 2))
-    return probability(math.log(sides) - m * epsilon / (2 * v / epsilon + 2 * b / 3))
+    return from_log(math.log(sides) - m * epsilon / (2 * v / epsilon + 2 * b / 3))
 
 
 @unwarned
@@ -393,9 +383,9 @@ def bernstein_deviation(
     >>> bernstein_deviation(500, 0.05, [0.25, 0.01, 0.0]).round(4)
     array([0.0568, 0.0131, 0.004 ])
     """
-    m, v = quick_whole("n_samples", n_samples), quick("variance", variance, 0.0)
+    m, v = whole("n_samples", n_samples), real("variance", variance, 0.0)
     L = log_inverse(delta, sides)
-    linear = quick_positive("bound", bound) * L / (3 * m)
+    linear = positive("bound", bound) * L / (3 * m)
     return after_samples(m, linear + np.sqrt(linear**2 + 2 * v * L / m))
 
 
@@ -441,8 +431,8 @@ def bernstein_sample_size(
     >>> bernstein_sample_size(0.01, 0.05, [0.25, 0.01, 0.0])
     array([15179.,   799.,   200.])
     """
-    epsilon, v = quick("epsilon", epsilon, 0.0), quick("variance", variance, 0.0)
-    needed = (2 * v / epsilon + 2 * quick_positive("bound", bound) / 3) / epsilon
+    epsilon, v = real("epsilon", epsilon, 0.0), real("variance", variance, 0.0)
+    needed = (2 * v / epsilon + 2 * positive("bound", bound) / 3) / epsilon
     return round_up(log_inverse(delta, sides) * needed)
 
 
@@ -491,17 +481,17 @@ def empirical_bernstein_tail(
     >>> round(empirical_bernstein_tail(500, 0.03, 0.0099), 4)
     0.045
     """
-    m, epsilon = quick_whole("n_samples", n_samples), quick("epsilon", epsilon, 0.0)
+    m, epsilon = whole("n_samples", n_samples), real("epsilon", epsilon, 0.0)
     one_of("sides", sides, (1, 2))
     root, linear = _empirical_terms(m, variance, width)
     # The positive root of linear s^2 + root s = epsilon; the probability is exp(-s^2).
     s = 2 * epsilon / (root + np.sqrt(root**2 + 4 * linear * epsilon))
-    return probability(math.log(2 * sides) - s**2)
+    return from_log(math.log(2 * sides) - s**2)
 
 
 def _empirical_terms(m, variance, width):
     """Return the factors of ``sqrt(L)`` and of ``L`` in the empirical Bernstein inequality."""
-    v, width = quick("variance", variance, 0.0), quick_positive("width", width)
+    v, width = real("variance", variance, 0.0), positive("width", width)
     return np.sqrt(2 * v / m), 7 * width / (3 * np.fmax(m - 1, 0.0))
 
 
@@ -558,7 +548,7 @@ def empirical_bernstein_deviation(
     >>> empirical_bernstein_deviation(500, 0.05, [0.25, 0.01, 0.0]).round(4)
     array([0.078 , 0.0294, 0.0172])
     """
-    m, L = quick_whole("n_samples", n_samples), log_inverse(delta, sides) + math.log(2)
+    m, L = whole("n_samples", n_samples), log_inverse(delta, sides) + math.log(2)
     root, linear = _empirical_terms(m, variance, width)
     return plain(np.where(m > 1, root * np.sqrt(L) + linear * L, np.inf))
 
@@ -604,9 +594,9 @@ def empirical_bernstein_sample_size(
     >>> empirical_bernstein_sample_size(0.01, 0.05, [0.25, 0.01, 0.0])
     array([20130.,  2109.,   862.])
     """
-    epsilon, v = quick("epsilon", epsilon, 0.0), quick("variance", variance, 0.0)
+    epsilon, v = real("epsilon", epsilon, 0.0), real("variance", variance, 0.0)
     L = log_inverse(delta, sides) + math.log(2)
-    a, b = np.sqrt(2 * v * L), 7 * quick_positive("width", width) * L / 3
+    a, b = np.sqrt(2 * v * L), 7 * positive("width", width) * L / 3
     # With k for both m and m - 1 the root is closed: k <= m <= k + 1.
     k = ((a + np.sqrt(a**2 + 4 * b * epsilon)) / (2 * epsilon)) ** 2
     m = np.fmax(np.ceil(k * (1 - 1e-12)), 2.0)
@@ -666,7 +656,7 @@ def mcdiarmid_tail(
 
 
 def _sensitivity(value):
-    return plain(quick_positive("sensitivity", value))
+    return plain(positive("sensitivity", value))
 
 
 @described
@@ -776,7 +766,7 @@ def union_bound(probability: ArrayLike, n_events: ArrayLike = 1) -> float | np.n
     >>> round(union_bound(hoeffding_tail(1000, 0.1), n_events=1000), 10)
     2.0612e-06
     """
-    p, n = quick("probability", probability, 0.0), quick_whole("n_events", n_events)
+    p, n = real("probability", probability, 0.0), whole("n_events", n_events)
     return plain(np.minimum(1.0, n * p))
 
 
@@ -810,563 +800,4 @@ def union_level(delta: ArrayLike, n_events: ArrayLike) -> float | np.ndarray:
     >>> round(hoeffding_deviation(1000, union_level(0.05, 5), sides=2), 4)
     0.0515
     """
-    return plain(quick("delta", delta, 0.0, 1.0) / quick_whole("n_events", n_events, 1))
-
-
-# ---------------------------------------------------------------- binomial
-
-
-@unwarned
-@described
-def binomial_tail(n_errors: ArrayLike, n_samples: ArrayLike, p: ArrayLike) -> float | np.ndarray:
-    """Return the probability of at most ``k`` errors among ``m`` samples, exactly.
-
-    ::
-
-        P(Binomial(m, p) <= k) = sum_{i=0}^{k} binomial(m, i) p^i (1 - p)^(m - i)
-
-    Parameters
-    ----------
-    {n_errors}
-
-    {n_samples}
-
-    p : float or array-like
-        The probability of an error.
-
-    Returns
-    -------
-    probability : float or ndarray
-        The probability.
-
-    See Also
-    --------
-    binomial_upper : The inversion.
-    kl_tail : A bound in closed form.
-
-    Examples
-    --------
-    How likely is a classifier that errs on 10 % to look like one that errs on 5 %?
-
-    >>> from sklearn_sl.theory import binomial_tail
-    >>> round(binomial_tail(5, 100, 0.1), 4)
-    0.0576
-    """
-    k, m = errors_and_samples(n_errors, n_samples)
-    p = quick("p", p, 0.0, 1.0)
-    # The incomplete beta function needs m - k > 0.
-    return plain(np.where(k >= m, 1.0, special.betainc(np.fmax(m - k, 1.0), k + 1, 1 - p)))
-
-
-def errors_and_samples(n_errors, n_samples, least=0):
-    """Return the numbers of errors and of samples, after checks."""
-    k, m = quick_whole("n_errors", n_errors), quick_whole("n_samples", n_samples, least)
-    if np.any(k > m):
-        raise ValueError(f"n_errors must be <= n_samples={n_samples!r}; got {n_errors!r}.")
-    return k, m
-
-
-@unwarned
-@described
-def binomial_upper(
-    n_errors: ArrayLike, n_samples: ArrayLike, delta: ArrayLike
-) -> float | np.ndarray:
-    """Return the exact upper confidence bound on a probability of error (Clopper and Pearson).
-
-    The largest ``p`` for which ``k`` or fewer errors among ``m`` samples are not rarer than
-    ``delta``::
-
-        max {p : P(Binomial(m, p) <= k) >= delta}
-
-    Whatever the true probability is, the bound is below it with probability ``delta`` at most. Of
-    all such bounds that grow with ``k`` it is the smallest. For an interval with both ends give
-    ``delta / 2`` to each.
-
-    Parameters
-    ----------
-    {n_errors}
-
-    {n_samples}
-
-    {delta}
-
-    Returns
-    -------
-    upper : float or ndarray
-        The bound; 1 without samples.
-
-    See Also
-    --------
-    binomial_lower : The lower bound.
-    binomial_sample_size : How many samples bring it down.
-    hoeffding_deviation : Looser, and in closed form.
-
-    References
-    ----------
-    .. [1] C. Clopper and E. Pearson, "The use of confidence or fiducial limits illustrated in the
-       case of the binomial", Biometrika 26, 1934.
-    .. [2] J. Langford, "Tutorial on practical prediction theory for classification", Journal of
-       Machine Learning Research 6, 2005.
-
-    Examples
-    --------
-    No error on 100 test samples: the rule of three says 3 %.
-
-    >>> from sklearn_sl.theory import binomial_upper, hoeffding_deviation
-    >>> round(binomial_upper(0, 100, 0.05), 4), round(hoeffding_deviation(100, 0.05), 4)
-    (0.0295, 0.1224)
-    """
-    return clopper_upper(*errors_and_samples(n_errors, n_samples), quick("delta", delta, 0.0, 1.0))
-
-
-def clopper_upper(k, m, delta):
-    """Return the upper bound for checked arguments."""
-    p = special.betainccinv(k + 1, np.fmax(m - k, 1.0), delta)
-    return plain(np.where(k >= m, 1.0, p))
-
-
-@unwarned
-@described
-def binomial_lower(
-    n_errors: ArrayLike, n_samples: ArrayLike, delta: ArrayLike
-) -> float | np.ndarray:
-    """Return the exact lower confidence bound on a probability of error (Clopper and Pearson).
-
-    ::
-
-        min {p : P(Binomial(m, p) >= k) >= delta}
-
-    Parameters
-    ----------
-    {n_errors}
-
-    {n_samples}
-
-    {delta}
-
-    Returns
-    -------
-    lower : float or ndarray
-        The bound; 0 without errors.
-
-    See Also
-    --------
-    binomial_upper : The upper bound.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binomial_lower, binomial_upper
-    >>> round(binomial_lower(5, 100, 0.025), 4), round(binomial_upper(5, 100, 0.025), 4)
-    (0.0164, 0.1128)
-    """
-    return clopper_lower(*errors_and_samples(n_errors, n_samples), quick("delta", delta, 0.0, 1.0))
-
-
-def clopper_lower(k, m, delta):
-    """Return the lower bound for checked arguments."""
-    p = special.betaincinv(np.fmax(k, 1.0), m - k + 1, delta)
-    return plain(np.where(k == 0, 0.0, p))
-
-
-@unwarned
-@described
-def binomial_sample_size(
-    epsilon: ArrayLike, delta: ArrayLike, n_errors: ArrayLike = 0
-) -> float | np.ndarray:
-    """Return how many samples with ``k`` errors show that the probability is at most ``epsilon``.
-
-    The smallest ``m`` with ``P(Binomial(m, epsilon) <= k) <= delta``: then :func:`binomial_upper`
-    is at most ``epsilon``. Without errors it is ``log(delta) / log(1 - epsilon)``.
-
-    Parameters
-    ----------
-    epsilon : float or array-like
-        The probability of error to be certified, between 0 and 1.
-
-    {delta}
-
-    n_errors : int or array-like of int, default=0
-        The number ``k`` of errors that the samples may have.
-
-    Returns
-    -------
-    n_samples : float or ndarray
-        The number of samples; infinite for an ``epsilon`` or a ``delta`` of 0.
-
-    See Also
-    --------
-    binomial_upper : The bound.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binomial_sample_size
-    >>> binomial_sample_size(0.01, 0.05, [0, 1, 10])
-    array([ 299.,  473., 1693.])
-    """
-    epsilon, delta = quick("epsilon", epsilon, 0.0, 1.0), quick("delta", delta, 0.0, 1.0)
-    k = quick_whole("n_errors", n_errors)
-    if not (np.ndim(epsilon) or np.ndim(delta) or np.ndim(k)):
-        return _binomial_size(float(epsilon), float(delta), float(k))
-    # No arguments that have another answer than the formula.
-    epsilon, delta, k = np.broadcast_arrays(epsilon, delta, k)
-    regular = (0 < epsilon) & (epsilon < 1) & (0 < delta) & (delta < 1)
-    size = np.where(delta == 1, 0.0, np.where(epsilon * delta > 0, k + 1, np.inf))
-    size[regular] = _binomial_sizes(epsilon[regular], delta[regular], k[regular])
-    return size
-
-
-def _binomial_size(epsilon, delta, k):
-    """Return what :func:`_binomial_sizes` does, and the edges, for numbers of Python."""
-    if delta == 1:
-        return 0.0
-    if not (epsilon > 0 and delta > 0):
-        return math.inf
-    if epsilon == 1:
-        return k + 1
-    if epsilon < 1e-8:
-        return float(math.ceil(special.gammainccinv(k + 1, delta) / epsilon))
-    delta_up, right = delta * (1 + 1e-12), 1 - epsilon
-    a = math.ceil(special.btdtria(delta, k + 1, right) * (1 - 1e-12))
-    if special.betainc(a, k + 1, right) > delta_up:
-        return k + a + 1
-    return k + a - bool(a > 1 and special.betainc(a - 1, k + 1, right) <= delta_up)
-
-
-def _binomial_sizes(epsilon, delta, k):
-    """Return the numbers of samples for probabilities between 0 and 1."""
-    # P(Binomial(k + a, epsilon) <= k) = I_{1 - epsilon}(a, k + 1), which falls in a.
-    a = np.ceil(special.btdtria(delta, k + 1, 1 - epsilon) * (1 - 1e-12))
-    # The inversion may be off by one.
-    delta_up, right = delta * (1 + 1e-12), 1 - epsilon
-    a = a + (special.betainc(a, k + 1, right) > delta_up)
-    m = k + a - (special.betainc(np.fmax(a - 1, 0.5), k + 1, right) <= delta_up) * (a > 1)
-    # Of so rare events the number is a Poisson variable, and 1 - epsilon has lost them.
-    rare = epsilon < 1e-8
-    if np.any(rare):
-        m = np.where(rare, np.ceil(special.gammainccinv(k + 1, delta) / epsilon), m)
-    return m
-
-
-# ---------------------------------------------------------------- relative entropy
-
-
-@unwarned
-def binary_kl(q: ArrayLike, p: ArrayLike) -> float | np.ndarray:
-    """Return the relative entropy of two coins.
-
-    ::
-
-        kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)) >= 2 (q - p)^2
-
-    Parameters
-    ----------
-    q, p : float or array-like
-        Probabilities; ``q`` is usually the observed one.
-
-    Returns
-    -------
-    divergence : float or ndarray
-        The relative entropy in natural units, infinite if ``p`` excludes what ``q`` has.
-
-    See Also
-    --------
-    binary_kl_upper, binary_kl_lower : The inversions.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binary_kl
-    >>> round(binary_kl(0.1, 0.2), 4), binary_kl(0, 1)
-    (0.0367, inf)
-    """
-    return plain(_kl(quick("q", q, 0.0, 1.0), quick("p", p, 0.0, 1.0)))
-
-
-def _kl(q, p):
-    """Return ``kl(q || p)``, precise for near arguments as well."""
-    d = p - q
-    ones = special.xlog1py(q, d / np.where(q > 0, q, 1.0))
-    zeros = special.xlog1py(1 - q, -d / np.where(q < 1, 1 - q, 1.0))
-    return np.abs(ones + zeros)  # negative, or zero up to rounding
-
-
-@unwarned
-def binary_kl_upper(q: ArrayLike, divergence: ArrayLike) -> float | np.ndarray:
-    """Return the largest ``p`` with ``kl(q || p) <= divergence``.
-
-    Parameters
-    ----------
-    q : float or array-like
-        The observed probability.
-
-    divergence : float or array-like
-        The relative entropy, 0 or more.
-
-    Returns
-    -------
-    p : float or ndarray
-        Between ``q`` and 1.
-
-    See Also
-    --------
-    binary_kl : The relative entropy.
-    kl_upper : The confidence bound.
-
-    Notes
-    -----
-    By Newton's method for ``p -> kl(q || p)``, which is convex: from the right of the root it
-    never crosses it. It starts at the least of three upper bounds on the root.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binary_kl, binary_kl_upper
-    >>> round(binary_kl_upper(0.1, binary_kl(0.1, 0.2)), 12)
-    0.2
-    """
-    return _kl_upper(quick("q", q, 0.0, 1.0), quick("divergence", divergence, 0.0, np.inf))
-
-
-def _kl_upper(q, c):
-    """Return the largest ``p`` with ``kl(q || p) <= c``, for checked arguments."""
-    if np.ndim(q) or np.ndim(c):
-        return _kl_roots(*np.broadcast_arrays(q, c))
-    return _kl_root(float(q), float(c))
-
-
-def _kl_root(q, c):
-    """Return what :func:`_kl_roots` does, for numbers of Python."""
-    if q == 0.0:
-        return -math.expm1(-c)
-    if c == 0.0 or q == 1.0:
-        return q
-    entropy = -q * math.log(q) - (1 - q) * math.log1p(-q)
-    p = min(q + c + math.sqrt(c * (c + 2 * q)), -math.expm1(-(c + entropy) / (1 - q)))
-    p = min(p, q + math.sqrt(c / 2))
-    for _ in range(50):
-        if not q < p < 1:
-            break
-        d = p - q
-        excess = -q * math.log1p(d / q) - (1 - q) * math.log1p(-d / (1 - q)) - c
-        step = excess * p * (1 - p) / d
-        p -= step
-        if step <= 1e-15 * p:
-            break
-    return min(max(p, q), 1.0)
-
-
-def _kl_roots(q, c):
-    """Return the largest ``p`` with ``kl(q || p) <= c``, for arrays of one shape."""
-    entropy = special.entr(q) + special.entr(1 - q)
-    p = np.fmin(q + c + np.sqrt(c * (c + 2 * q)), -np.expm1(-(c + entropy) / (1 - q)))
-    p = np.fmin(p, q + np.sqrt(c / 2))
-    for _ in range(50):
-        d = p - q
-        excess = -q * np.log1p(d / q) - (1 - q) * np.log1p(-d / (1 - q)) - c
-        step = np.where((q < p) & (p < 1), excess * p * (1 - p) / d, 0.0)
-        p = p - step
-        if not np.any(step > 1e-15 * p):
-            break
-    p = np.where(q == 0, -np.expm1(-c), np.where((c == 0) | (q == 1), q, p))
-    return np.clip(p, q, 1.0)
-
-
-@unwarned
-def binary_kl_lower(q: ArrayLike, divergence: ArrayLike) -> float | np.ndarray:
-    """Return the smallest ``p`` with ``kl(q || p) <= divergence``.
-
-    Parameters
-    ----------
-    q : float or array-like
-        The observed probability.
-
-    divergence : float or array-like
-        The relative entropy, 0 or more.
-
-    Returns
-    -------
-    p : float or ndarray
-        Between 0 and ``q``.
-
-    See Also
-    --------
-    binary_kl_upper : The largest one, of which it is the mirror image.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binary_kl, binary_kl_lower
-    >>> round(binary_kl_lower(0.2, binary_kl(0.2, 0.1)), 12)
-    0.1
-    """
-    q, c = quick("q", q, 0.0, 1.0), quick("divergence", divergence, 0.0, np.inf)
-    return _kl_lower(q, c)
-
-
-def _kl_lower(q, c):
-    """Return the smallest ``p`` with ``kl(q || p) <= c``, the mirror image of the largest."""
-    return plain(np.fmin(1 - _kl_upper(1 - q, c), q))  # 1 - (1 - q) may be above q
-
-
-@unwarned
-@described
-def kl_tail(n_samples: ArrayLike, rate: ArrayLike, p: ArrayLike) -> float | np.ndarray:
-    """Return Chernoff's bound on an error rate that is far from the probability of error.
-
-    For ``q <= p``, and by symmetry with ``>=`` for ``q >= p``::
-
-        P(Binomial(m, p) <= q m) <= exp(-m kl(q || p)) <= exp(-2 m (q - p)^2)
-
-    Parameters
-    ----------
-    {n_samples}
-
-    {rate}
-
-    p : float or array-like
-        The probability of an error.
-
-    Returns
-    -------
-    {tail}
-
-    See Also
-    --------
-    binomial_tail : The probability itself.
-    hoeffding_tail : What is left of it after Pinsker's inequality.
-    kl_upper : The inversion.
-
-    References
-    ----------
-    .. [1] H. Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis based on the
-       sum of observations", Annals of Mathematical Statistics 23, 1952.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binomial_tail, hoeffding_tail, kl_tail
-    >>> m, k, p = 100, 5, 0.1
-    >>> tails = binomial_tail(k, m, p), kl_tail(m, k / m, p), hoeffding_tail(m, p - k / m)
-    >>> [round(tail, 4) for tail in tails]
-    [0.0576, 0.1881, 0.6065]
-    """
-    m = quick_whole("n_samples", n_samples)
-    return probability(-m * _kl(quick("rate", rate, 0.0, 1.0), quick("p", p, 0.0, 1.0)))
-
-
-@unwarned
-@described
-def kl_upper(rate: ArrayLike, n_samples: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """Return the upper confidence bound on a probability of error by relative entropy.
-
-    With probability at least ``1 - delta``, for a mean of ``m`` independent variables in [0, 1]
-    as well as for errors::
-
-        p <= max {p : kl(rate || p) <= log(1 / delta) / m}
-
-    It is between the exact bound, :func:`binomial_upper`, and Hoeffding's.
-
-    Parameters
-    ----------
-    {rate}
-
-    {n_samples}
-
-    {delta}
-
-    Returns
-    -------
-    upper : float or ndarray
-        The bound; 1 without samples.
-
-    See Also
-    --------
-    kl_lower : The lower bound.
-    binomial_upper : The exact bound.
-
-    References
-    ----------
-    .. [1] J. Langford, "Tutorial on practical prediction theory for classification", Journal of
-       Machine Learning Research 6, 2005, corollary 3.7.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import binomial_upper, hoeffding_deviation, kl_upper
-    >>> bounds = binomial_upper(5, 100, 0.05), kl_upper(0.05, 100, 0.05)
-    >>> [round(bound, 4) for bound in (*bounds, 0.05 + hoeffding_deviation(100, 0.05))]
-    [0.1023, 0.1215, 0.1724]
-    """
-    return _kl_upper(quick("rate", rate, 0.0, 1.0), _divergence_of(n_samples, delta))
-
-
-def _divergence_of(n_samples, delta):
-    """Return the divergence that Chernoff's bound gives the probability ``delta``."""
-    m = quick_whole("n_samples", n_samples)
-    return after_samples(m, log_inverse(delta) / m)
-
-
-@unwarned
-@described
-def kl_lower(rate: ArrayLike, n_samples: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """Return the lower confidence bound on a probability of error by relative entropy.
-
-    Parameters
-    ----------
-    {rate}
-
-    {n_samples}
-
-    {delta}
-
-    Returns
-    -------
-    lower : float or ndarray
-        The bound; 0 without samples.
-
-    See Also
-    --------
-    kl_upper : The upper bound, of which it is the mirror image.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import kl_lower
-    >>> round(kl_lower(0.05, 100, 0.05), 4)
-    0.0134
-    """
-    return _kl_lower(quick("rate", rate, 0.0, 1.0), _divergence_of(n_samples, delta))
-
-
-@unwarned
-@described
-def kl_sample_size(epsilon: ArrayLike, delta: ArrayLike, rate: ArrayLike) -> float | np.ndarray:
-    """Return how many samples show that a probability is at most ``epsilon`` above its estimate.
-
-    The smallest ``m`` for which :func:`kl_upper` is at most ``rate + epsilon``, if the share of
-    errors will be ``rate``::
-
-        m >= log(1 / delta) / kl(rate || rate + epsilon)
-
-    Parameters
-    ----------
-    {epsilon}
-
-    {delta}
-
-    {rate}
-
-    Returns
-    -------
-    {sample_size}
-
-    See Also
-    --------
-    kl_upper : The bound.
-    binomial_sample_size : The exact number.
-
-    Examples
-    --------
-    The smaller the error, the fewer samples it takes:
-
-    >>> from sklearn_sl.theory import kl_sample_size
-    >>> kl_sample_size(0.02, 0.05, [0.5, 0.1, 0.02, 0.0])
-    array([3742., 1503.,  473.,  149.])
-    """
-    rate = quick("rate", rate, 0.0, 1.0)
-    p = np.fmin(rate + quick("epsilon", epsilon, 0.0), 1.0)
-    return round_up(log_inverse(delta) / _kl(rate, p))
+    return plain(real("delta", delta, 0.0, 1.0) / whole("n_events", n_events, 1))

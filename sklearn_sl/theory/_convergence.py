@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sklearn_sl.theory._domain import real
-from sklearn_sl.theory._scalars import count, number, plain, positive
+from sklearn_sl.theory._domain import plain, positive, real, unwarned, whole
 from sklearn_sl.theory._stability import size_for
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
 
+@unwarned
 def gradient_descent_rate(
     n_steps: ArrayLike, lipschitz: ArrayLike, norm: ArrayLike
 ) -> float | np.ndarray:
@@ -48,10 +48,11 @@ def gradient_descent_rate(
     >>> gradient_descent_rate(100, lipschitz=2.0, norm=1.0)
     0.05
     """
-    rho, B = positive("lipschitz", lipschitz), number("norm", norm, 0.0)
-    return plain(B / (rho * np.sqrt(count("n_steps", n_steps, 1))))
+    rho, B = positive("lipschitz", lipschitz), real("norm", norm, 0.0)
+    return plain(B / (rho * np.sqrt(whole("n_steps", n_steps, 1))))
 
 
+@unwarned
 def gradient_descent_bound(
     n_steps: ArrayLike,
     lipschitz: ArrayLike,
@@ -106,14 +107,15 @@ def gradient_descent_bound(
     >>> gradient_descent_bound(10_000, lipschitz=1.0, norm=1.5)
     0.015
     """
-    T = count("n_steps", n_steps, 1)
-    rho, B = number("lipschitz", lipschitz, 0.0), number("norm", norm, 0.0)
+    T = whole("n_steps", n_steps, 1)
+    rho, B = real("lipschitz", lipschitz, 0.0), real("norm", norm, 0.0)
     if eta is None:
         return plain(B * rho / np.sqrt(T))
     eta = positive("eta", eta)
     return plain(B * B / (2 * eta * T) + eta * rho * rho / 2)
 
 
+@unwarned
 def gradient_descent_steps(
     epsilon: ArrayLike,
     lipschitz: ArrayLike,
@@ -160,6 +162,7 @@ def gradient_descent_steps(
     return size_for(1.0, epsilon, lipschitz, norm, delta)
 
 
+@unwarned
 def strongly_convex_descent_bound(
     n_steps: ArrayLike, lipschitz: ArrayLike, strong_convexity: ArrayLike
 ) -> float | np.ndarray:
@@ -206,11 +209,12 @@ def strongly_convex_descent_bound(
     >>> round(strongly_convex_descent_bound(100_000, lipschitz=2.0, strong_convexity=0.1), 4)
     0.0025
     """
-    T = count("n_steps", n_steps, 1)
-    rho, mu = number("lipschitz", lipschitz, 0.0), positive("strong_convexity", strong_convexity)
+    T = whole("n_steps", n_steps, 1)
+    rho, mu = real("lipschitz", lipschitz, 0.0), positive("strong_convexity", strong_convexity)
     return plain(rho * rho * (1 + np.log(T)) / (2 * mu * T))
 
 
+@unwarned
 def batch_gradient_moment(
     gradients: ArrayLike, batch_size: ArrayLike, replace: bool = True
 ) -> float | np.ndarray:
@@ -256,7 +260,7 @@ def batch_gradient_moment(
             f"gradients must be a non-empty array of shape (n_samples, n_weights); got shape "
             f"{gradients.shape}."
         )
-    n, size = len(gradients), count("batch_size", batch_size, 1)
+    n, size = len(gradients), whole("batch_size", batch_size, 1)
     if not replace and np.any(size > n):
         raise ValueError(f"batch_size must be <= {n} samples if replace=False; got {batch_size}.")
     mean = gradients.mean(axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from sklearn_sl.theory._domain import real, whole
 
@@ -81,7 +81,8 @@ def crowd_error(n_members: ArrayLike, gamma: ArrayLike) -> float | np.ndarray:
     array([0.4   , 0.1744, 0.0209])
     """
     n_members, gamma = _odd(n_members), real("gamma", gamma, -0.5, 0.5)
-    return stats.binom.cdf((n_members - 1) / 2, n_members, 0.5 + gamma)
+    half = (n_members + 1) / 2
+    return special.betainc(half, half, 0.5 - gamma)  # the binomial tail up to half - 1
 
 
 def crowd_bound(n_members: ArrayLike, gamma: ArrayLike) -> Any:

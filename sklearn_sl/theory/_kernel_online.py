@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln
 
-from sklearn_sl.theory._domain import real, vector, whole
+from sklearn_sl.theory._domain import plain, real, vector, whole
 from sklearn_sl.theory._online_gradient import ogd_bound, ogd_horizon_bound
-from sklearn_sl.theory._scalars import count, number, plain
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -149,7 +148,7 @@ def winnow_dnf_bound(n_terms: ArrayLike, n_variables: ArrayLike) -> float | np.n
     >>> float(dnf_perceptron_bound(n_terms=3, n_variables=10))
     13312.0
     """
-    k, n = count("n_terms", n_terms), count("n_variables", n_variables, 1)
+    k, n = whole("n_terms", n_terms), whole("n_variables", n_variables, 1)
     return plain(3 * k * (n + 1) + 2)
 
 
@@ -201,8 +200,8 @@ def switching_kernel_bound(
     315
     """
     squares = vector("squared_norms", squared_norms, 0.0)
-    X, T = plain(number("radius", radius, 0.0)), plain(count("n_trials", n_trials, 1))
-    k = plain(count("n_switches", n_switches))
+    X, T = plain(real("radius", radius, 0.0)), plain(whole("n_trials", n_trials, 1))
+    k = plain(whole("n_switches", n_switches))
     if k >= T:
         raise ValueError(f"n_switches must be < n_trials={n_trials}; got {n_switches}.")
     log_size = gammaln(T) - gammaln(k + 1) - gammaln(T - k) + k * np.log(len(squares))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from sklearn_sl.theory._domain import LARGEST, real
-from sklearn_sl.theory._scalars import count, number, plain
+from sklearn_sl.theory._domain import LARGEST, plain, real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,8 +79,8 @@ class LossConstants(NamedTuple):
         constants : LossConstants
             In terms of the weights.
         """
-        x_norm = plain(number("x_norm", x_norm, 0.0))
-        penalty = plain(number("penalty", penalty, 0.0))
+        x_norm = plain(real("x_norm", x_norm, 0.0))
+        penalty = plain(real("penalty", penalty, 0.0))
         return self._replace(
             lipschitz=self.lipschitz * x_norm if x_norm else 0.0,
             smoothness=(self.smoothness * x_norm * x_norm if x_norm else 0.0) + 2 * penalty,
@@ -316,8 +315,8 @@ def loss_constants(loss: str, radius: float = inf, epsilon: float = 0.1) -> Any:
     (inf, 6.0)
     """
     _known(loss)
-    radius = plain(number("radius", radius, 0.0, inf))
-    epsilon = plain(number("epsilon", epsilon, 0.0))
+    radius = plain(real("radius", radius, 0.0, inf))
+    epsilon = plain(real("epsilon", epsilon, 0.0))
     if loss in OF_CLASSES:
         return OF_CLASSES[loss][2]
     return LOSSES[loss].constants(radius, epsilon)
@@ -403,7 +402,7 @@ def _evaluate(loss, y, score, epsilon, order):
     """Return the loss of scores, or its derivative."""
     _known(loss)
     score = real("score", score)
-    epsilon = plain(number("epsilon", epsilon, 0.0))
+    epsilon = plain(real("epsilon", epsilon, 0.0))
     if loss in OF_CLASSES:
         return OF_CLASSES[loss][order](_class_indices(y, score), score)
     y = real("y", y)
@@ -418,7 +417,7 @@ def _class_indices(y, score):
     """Return the classes as integers, or raise a ValueError if the scores are not theirs."""
     if score.ndim != 2:
         raise ValueError(f"score must be of shape (n_samples, n_classes); got {score.shape}.")
-    y = np.asarray(count("y", y, low=0))
+    y = np.asarray(whole("y", y, low=0))
     if y.shape != score.shape[:1] or np.any(y >= score.shape[1]):
         raise ValueError(
             f"y must have an index < {score.shape[1]} for each of {len(score)} rows of score; got "
@@ -500,9 +499,9 @@ def surrogate_decomposition(
     >>> surrogate_decomposition(0.0, 0.25, 0.5).bound
     0.5
     """
-    best = number("best_risk", best_risk, 0.0)
-    surrogate = number("best_surrogate_risk", best_surrogate_risk, 0.0)
-    risk = number("surrogate_risk", surrogate_risk, 0.0)
+    best = real("best_risk", best_risk, 0.0)
+    surrogate = real("best_surrogate_risk", best_surrogate_risk, 0.0)
+    risk = real("surrogate_risk", surrogate_risk, 0.0)
     if np.any(surrogate < best) or np.any(risk < surrogate):
         raise ValueError("best_risk <= best_surrogate_risk <= surrogate_risk must hold.")
     parts = plain(best), plain(surrogate - best), plain(risk - surrogate)

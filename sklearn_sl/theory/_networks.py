@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import gammaln
 
-from sklearn_sl.theory._domain import vector
-from sklearn_sl.theory._scalars import count, number, plain
+from sklearn_sl.theory._domain import plain, real, vector, whole
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -41,7 +40,7 @@ def network_symmetries(n_units: ArrayLike) -> float:
     >>> network_symmetries(3), network_symmetries([2, 3])
     (48.0, 384.0)
     """
-    M = np.atleast_1d(count("n_units", n_units, 1))
+    M = np.atleast_1d(whole("n_units", n_units, 1))
     log_size = float(np.sum(M * np.log(2) + gammaln(M + 1)))
     if log_size < 30:
         # Few enough to be a whole number exactly.
@@ -96,7 +95,7 @@ def gradient_gain(
     """
     norms = vector("weight_norms", weight_norms, 0.0)
     if slope is not None:
-        return float(np.prod(plain(number("slope", slope, 0.0)) * norms))
+        return float(np.prod(plain(real("slope", slope, 0.0)) * norms))
     if activation not in SLOPES:
         raise ValueError(f"activation must be one of {sorted(SLOPES)}; got {activation!r}.")
     return float(np.prod(SLOPES[activation] * norms))

@@ -10,7 +10,7 @@ from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklearn_sl.theory._numbers import plain, real, single_probability, size, whole
+from sklearn_sl.theory._domain import integer, plain, real, single_probability, whole
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -119,9 +119,9 @@ def no_free_lunch(
     >>> round(found.mean, 2), found.share, round(found.rote, 2)
     (0.3, 1.0, 0.3)
     """
-    m = size("n_samples", n_samples, low=1)
-    k = 2 * m if domain_size is None else size("domain_size", domain_size, low=1)
-    n_repeats = size("n_repeats", n_repeats, low=2)
+    m = integer("n_samples", n_samples, low=1)
+    k = 2 * m if domain_size is None else integer("domain_size", domain_size, low=1)
+    n_repeats = integer("n_repeats", n_repeats, low=2)
     rng = check_random_state(random_state)
     domain, errors = np.arange(float(k))[:, None], np.empty(n_repeats)
     for repeat in range(n_repeats):
@@ -261,7 +261,7 @@ def no_free_lunch_domain(n_samples: int, epsilon: float, delta: float) -> int:
     >>> no_free_lunch_domain(10, 1 / 8, 1 / 7), no_free_lunch_domain(100, 0.45, 0.99)
     (12, 2011)
     """
-    m = size("n_samples", n_samples, low=0)
+    m = integer("n_samples", n_samples, low=0)
     epsilon = single_probability("epsilon", epsilon)
     delta = single_probability("delta", delta)
     if epsilon >= 0.5 or delta >= 1:

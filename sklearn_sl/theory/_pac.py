@@ -1,4 +1,4 @@
-"""Probably approximately correct learning of finite classes and of intervals; validation."""
+"""Probably approximately correct learning of finite classes and of linear classifiers."""
 
 from __future__ import annotations
 
@@ -8,28 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sklearn_sl._docstrings import inserter
-from sklearn_sl.theory._concentration import (
-    after_samples,
-    clopper_lower,
-    clopper_upper,
-    errors_and_samples,
-    hoeffding_deviation,
-    kl_lower,
-    kl_upper,
-    log_inverse,
-    probability,
-    round_up,
-    unwarned,
-)
-from sklearn_sl.theory._domain import (
-    one_of,
-    plain,
-    quick,
-    quick_log_size,
-    quick_positive,
-    quick_whole,
-    real,
-)
+from sklearn_sl.theory._concentration import after_samples, from_log, log_inverse, round_up
+from sklearn_sl.theory._domain import log_size_of, one_of, plain, positive, real, unwarned, whole
+from sklearn_sl.theory._intervals import missed, missing_rate
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -68,11 +49,6 @@ described = inserter(
         sharp : bool, default=False
             Use ``(1 - epsilon)^m`` instead of the simpler and larger ``exp(-epsilon m)``.
     """,
-    n_ends="""
-        n_ends : int or array-like of int, default=1
-            The number of ends that are learnt: 1 for ``[0, b]``, 2 for an interval, ``2 d`` for a
-            box in ``d`` dimensions.
-    """,
     failure="""
         delta : float or ndarray
             The bound on the probability, at most 1.
@@ -82,140 +58,6 @@ described = inserter(
             The smallest whole number of samples; infinite for an ``epsilon`` or a ``delta`` of 0.
     """,
 )
-
-
-def _missing_rate(epsilon, sharp):
-    """Return ``r`` of the bound ``exp(-r m)`` on missing an event of probability ``epsilon``."""
-    epsilon = quick("epsilon", epsilon, 0.0, 1.0)
-    # A certain event is missed by no sample at all: a rate that any number of samples multiplies.
-    return np.fmin(-np.log1p(-epsilon), 1e300) if sharp else epsilon
-
-
-def _missed(rate, sharp):
-    """Return the probability of an event that is missed at a rate, at most 1."""
-    return -np.expm1(-rate) if sharp else np.fmin(rate, 1.0)
-
-
-# ---------------------------------------------------------------- an event that is not seen
-
-
-@unwarned
-@described
-def miss_probability(
-    n_samples: ArrayLike, epsilon: ArrayLike, *, sharp: bool = True
-) -> float | np.ndarray:
-    """Return the probability that no sample shows an event of probability ``epsilon``.
-
-    ::
-
-        (1 - epsilon)^m <= exp(-epsilon m)
-
-    This is why learning can be approximately correct only: of what is rarer than ``1 / m`` there is
-    probably no sample.
-
-    Parameters
-    ----------
-    {n_samples}
-
-    {error}
-
-    sharp : bool, default=True
-        Return ``(1 - epsilon)^m`` itself, not the bound.
-
-    Returns
-    -------
-    probability : float or ndarray
-        The probability.
-
-    See Also
-    --------
-    missed_mass : How probable what is missed may be.
-    miss_sample_size : How many samples show it.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import miss_probability
-    >>> round(miss_probability(100, 0.01), 4), round(miss_probability(100, 0.01, sharp=False), 4)
-    (0.366, 0.3679)
-    """
-    m = quick_whole("n_samples", n_samples)
-    return probability(-_missing_rate(epsilon, sharp) * m)
-
-
-@unwarned
-@described
-def missed_mass(
-    n_samples: ArrayLike, delta: ArrayLike, *, sharp: bool = True
-) -> float | np.ndarray:
-    """Return how probable an event may be that no sample shows, with probability ``delta``.
-
-    ::
-
-        epsilon = 1 - delta^(1/m) <= log(1 / delta) / m
-
-    Parameters
-    ----------
-    {n_samples}
-
-    {delta}
-
-    sharp : bool, default=True
-        Return the left side, not the right one.
-
-    Returns
-    -------
-    epsilon : float or ndarray
-        The probability, at most 1.
-
-    See Also
-    --------
-    miss_probability : The other way round.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import missed_mass
-    >>> missed_mass([10, 100, 1000], 0.05).round(4)
-    array([0.2589, 0.0295, 0.003 ])
-    """
-    m = quick_whole("n_samples", n_samples)
-    return plain(_missed(after_samples(m, log_inverse(delta) / m), sharp))
-
-
-@unwarned
-@described
-def miss_sample_size(
-    epsilon: ArrayLike, delta: ArrayLike, *, sharp: bool = True
-) -> float | np.ndarray:
-    """Return how many samples show an event with probability at least ``1 - delta``.
-
-    ::
-
-        m >= log(1 / delta) / log(1 / (1 - epsilon)),  or  log(1 / delta) / epsilon
-
-    Parameters
-    ----------
-    {error}
-
-    {delta}
-
-    sharp : bool, default=True
-        Return the first number, not the second, which is larger.
-
-    Returns
-    -------
-    {sample_size}
-
-    See Also
-    --------
-    miss_probability : The probability.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import miss_sample_size
-    >>> miss_sample_size([0.1, 0.01], 0.05)
-    array([ 29., 299.])
-    """
-    return round_up(log_inverse(delta) / _missing_rate(epsilon, sharp))
 
 
 # ---------------------------------------------------------------- finite classes, realisable
@@ -272,9 +114,9 @@ def realizable_failure(
     >>> round(realizable_failure(1000, 100, 0.1), 4)
     0.0454
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    m = quick_whole("n_samples", n_samples)
-    return probability(log_size - _missing_rate(epsilon, sharp) * m)
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    m = whole("n_samples", n_samples)
+    return from_log(log_size - missing_rate(epsilon, sharp) * m)
 
 
 @unwarned
@@ -322,9 +164,9 @@ def realizable_error(
     >>> round(realizable_error(3**10000, 100_000, 0.05), 4)
     0.1099
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    m = quick_whole("n_samples", n_samples)
-    return plain(_missed(after_samples(m, (log_size + log_inverse(delta)) / m), sharp))
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    m = whole("n_samples", n_samples)
+    return plain(missed(after_samples(m, (log_size + log_inverse(delta)) / m), sharp))
 
 
 @unwarned
@@ -371,8 +213,8 @@ def realizable_sample_size(
     >>> realizable_sample_size([1000, 10**6], 0.1, 0.05)
     array([100., 169.])
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    return round_up((log_size + log_inverse(delta)) / _missing_rate(epsilon, sharp))
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    return round_up((log_size + log_inverse(delta)) / missing_rate(epsilon, sharp))
 
 
 # ---------------------------------------------------------------- finite classes, agnostic
@@ -428,10 +270,10 @@ def uniform_failure(
     >>> round(uniform_failure(1000, 600, 0.1), 4)
     0.0123
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    m, epsilon = quick_whole("n_samples", n_samples), quick("epsilon", epsilon, 0.0)
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    m, epsilon = whole("n_samples", n_samples), real("epsilon", epsilon, 0.0)
     one_of("sides", sides, (1, 2))
-    return probability(log_size + math.log(sides) - 2 * m * epsilon**2)
+    return from_log(log_size + math.log(sides) - 2 * m * epsilon**2)
 
 
 @unwarned
@@ -483,8 +325,8 @@ def uniform_deviation(
     >>> uniform_deviation([1, 10], 1000, 0.05).round(6)
     array([0.042947, 0.054733])
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    m = quick_whole("n_samples", n_samples)
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    m = whole("n_samples", n_samples)
     return after_samples(m, np.sqrt((log_size + log_inverse(delta, sides)) / (2 * m)))
 
 
@@ -538,8 +380,8 @@ def uniform_sample_size(
     >>> uniform_sample_size([1000, 3**10], 0.1, 0.05)
     array([530., 734.])
     """
-    log_size = quick_log_size(n_hypotheses, log_n_hypotheses)
-    epsilon = quick("epsilon", epsilon, 0.0)
+    log_size = log_size_of(n_hypotheses, log_n_hypotheses)
+    epsilon = real("epsilon", epsilon, 0.0)
     return round_up((log_size + log_inverse(delta, sides)) / (2 * epsilon**2))
 
 
@@ -588,7 +430,7 @@ def agnostic_failure(
     >>> round(agnostic_failure(1000, 2400, 0.1), 4)
     0.0123
     """
-    half = plain(quick("epsilon", epsilon, 0.0) / 2)
+    half = plain(real("epsilon", epsilon, 0.0) / 2)
     return uniform_failure(n_hypotheses, n_samples, half, log_n_hypotheses=log_n_hypotheses)
 
 
@@ -674,7 +516,7 @@ def agnostic_sample_size(
     >>> agnostic_sample_size([1000, 10**6], 0.1, 0.05)
     array([2120., 3501.])
     """
-    half = plain(quick("epsilon", epsilon, 0.0) / 2)
+    half = plain(real("epsilon", epsilon, 0.0) / 2)
     return uniform_sample_size(n_hypotheses, half, delta, log_n_hypotheses=log_n_hypotheses)
 
 
@@ -761,268 +603,6 @@ def erm_excess(observed: ArrayLike, errors: ArrayLike) -> ErmErrors:
     return ErmErrors(plain(best), plain(chosen - best), plain(gap))
 
 
-# ---------------------------------------------------------------- validation
-
-
-class ErrorInterval(NamedTuple):
-    """A confidence interval of a probability of error; see :func:`validation_bound`.
-
-    Attributes
-    ----------
-    lower : float or ndarray
-        The lower bound; 0 if only the upper one was asked for.
-
-    observed : float or ndarray
-        The share of errors among the samples.
-
-    upper : float or ndarray
-        The upper bound.
-
-    See Also
-    --------
-    validation_bound : Computes it.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import validation_bound
-    >>> lower, observed, upper = validation_bound(7, 200)
-    >>> print(f"{lower:.4f} <= {observed:.4f} <= {upper:.4f}")
-    0.0142 <= 0.0350 <= 0.0708
-    """
-
-    lower: float | np.ndarray
-    observed: float | np.ndarray
-    upper: float | np.ndarray
-
-
-def validation_bound(
-    n_errors: ArrayLike,
-    n_samples: ArrayLike,
-    delta: ArrayLike = 0.05,
-    *,
-    n_compared: ArrayLike = 1,
-    sides: int = 2,
-    method: str = "binomial",
-) -> ErrorInterval:
-    """Return what the errors on a validation set say about the probability of error.
-
-    With probability at least ``1 - delta`` over the draw of the validation set, the interval
-    contains the probability of error: that of one classifier which was fixed before, or, with
-    ``n_compared=r``, those of all of ``r`` classifiers, so that the best of them on this very
-    validation set may be chosen. By the union bound each end has the level ``delta / (sides r)``.
-
-    Parameters
-    ----------
-    n_errors : int or array-like of int
-        The number of errors on the validation set.
-
-    n_samples : int or array-like of int
-        The number of samples of the validation set, 1 or more.
-
-    delta : float or array-like, default=0.05
-        The probability with which the statement may fail, between 0 and 1.
-
-    n_compared : int or array-like of int, default=1
-        The number ``r`` of classifiers that were compared on the validation set.
-
-    sides : {1, 2}, default=2
-        2 for an interval; 1 for an upper bound alone, which is then smaller.
-
-    method : {"binomial", "kl", "hoeffding"}, default="binomial"
-        The exact bound of Clopper and Pearson, Chernoff's with the relative entropy, or Hoeffding's
-        ``observed ± sqrt(log(sides r / delta) / (2 m))``, the loosest.
-
-    Returns
-    -------
-    interval : ErrorInterval
-        With ``lower``, ``observed`` and ``upper``, within [0, 1].
-
-    See Also
-    --------
-    binomial_upper, kl_upper, hoeffding_deviation : The bounds.
-    uniform_sample_size : How many validation samples are needed.
-
-    References
-    ----------
-    .. [1] J. Langford, "Tutorial on practical prediction theory for classification", Journal of
-       Machine Learning Research 6, 2005.
-
-    Examples
-    --------
-    Seven errors on 200 samples, by a classifier and by the best one of a grid of 40:
-
-    >>> from sklearn_sl.theory import validation_bound
-    >>> for method in ("binomial", "kl", "hoeffding"):
-    ...     one = validation_bound(7, 200, method=method)
-    ...     best = validation_bound(7, 200, n_compared=40, method=method)
-    ...     print(f"{method:9} {one.upper:.4f} {best.upper:.4f}")
-    binomial  0.0708 0.0983
-    kl        0.0821 0.1085
-    hoeffding 0.1310 0.1708
-    """
-    one_of("sides", sides, (1, 2))
-    lower, upper = one_of("method", method, METHODS) and METHODS[method]
-    k, m = errors_and_samples(n_errors, n_samples, least=1)
-    level = quick("delta", delta, 0.0, 1.0) / quick_whole("n_compared", n_compared, 1) / sides
-    low = lower(k, m, level) if sides == 2 else plain(0.0 * (k + m + level))
-    return ErrorInterval(low, plain(k / m), upper(k, m, level))
-
-
-# The lower and the upper bound from errors, samples and the level of one end.
-METHODS = {
-    "binomial": (clopper_lower, clopper_upper),
-    "kl": (
-        lambda k, m, level: kl_lower(k / m, m, level),
-        lambda k, m, level: kl_upper(k / m, m, level),
-    ),
-    "hoeffding": (
-        lambda k, m, level: plain(np.maximum(k / m - hoeffding_deviation(m, level), 0.0)),
-        lambda k, m, level: plain(np.minimum(k / m + hoeffding_deviation(m, level), 1.0)),
-    ),
-}
-
-
-# ---------------------------------------------------------------- intervals and boxes
-
-
-@unwarned
-@described
-def interval_failure(
-    n_samples: ArrayLike, epsilon: ArrayLike, n_ends: ArrayLike = 1, *, sharp: bool = False
-) -> float | np.ndarray:
-    """Return how probably the smallest interval of the positive samples errs by ``epsilon``.
-
-    The learner returns ``[0, b]`` with the largest positive sample ``b``, or the interval from the
-    smallest to the largest, or the smallest box. It errs only on what lies between an end and the
-    true one. If it errs with a probability above ``epsilon``, then for one of the ``e`` ends no
-    sample was in the outermost part of probability ``epsilon / e``::
-
-        P(L_D > epsilon) <= e (1 - epsilon / e)^m <= e exp(-epsilon m / e)
-
-    Parameters
-    ----------
-    {n_samples}
-
-    {error}
-
-    {n_ends}
-
-    {sharp}
-
-    Returns
-    -------
-    {failure}
-
-    See Also
-    --------
-    interval_error, interval_sample_size : Its inverses.
-
-    Notes
-    -----
-    Some lectures have ``m >= log(2 / delta) / epsilon`` for two ends. That makes the error at
-    *each* end at most ``epsilon``: 37 samples for ``epsilon = 0.1`` and ``delta = 0.05``, after
-    which the sum of both is larger than ``epsilon`` with probability 0.103. For the error itself
-    it takes ``2 log(2 / delta) / epsilon``, 74 samples.
-
-    References
-    ----------
-    .. [1] M. Kearns and U. Vazirani, "An Introduction to Computational Learning Theory", MIT Press,
-       1994, chapter 1.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import interval_failure
-    >>> interval_failure([10, 30, 100], 0.1, sharp=True).round(4)
-    array([0.3487, 0.0424, 0.    ])
-    """
-    m, ends = quick_whole("n_samples", n_samples), quick_whole("n_ends", n_ends, 1)
-    missing = _missing_rate(plain(quick("epsilon", epsilon, 0.0, 1.0) / ends), sharp)
-    return probability(np.log(ends) - missing * m)
-
-
-@unwarned
-@described
-def interval_error(
-    n_samples: ArrayLike, delta: ArrayLike, n_ends: ArrayLike = 1, *, sharp: bool = False
-) -> float | np.ndarray:
-    """Return a bound on the error of the smallest interval of the positive samples.
-
-    With probability at least ``1 - delta``, for ``e`` ends::
-
-        L_D <= e log(e / delta) / m
-
-    Parameters
-    ----------
-    {n_samples}
-
-    {delta}
-
-    {n_ends}
-
-    {sharp}
-
-    Returns
-    -------
-    epsilon : float or ndarray
-        The bound, at most 1.
-
-    See Also
-    --------
-    interval_failure : The theorem.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import interval_error
-    >>> interval_error(100, 0.05, [1, 2, 4]).round(4)
-    array([0.03  , 0.0738, 0.1753])
-    """
-    m, ends = quick_whole("n_samples", n_samples), quick_whole("n_ends", n_ends, 1)
-    rate = after_samples(m, (np.log(ends) + log_inverse(delta)) / m)
-    return plain(np.fmin(ends * _missed(rate, sharp), 1.0))
-
-
-@unwarned
-@described
-def interval_sample_size(
-    epsilon: ArrayLike, delta: ArrayLike, n_ends: ArrayLike = 1, *, sharp: bool = False
-) -> float | np.ndarray:
-    """Return how many samples the smallest interval of the positive samples needs.
-
-    ::
-
-        m >= (e / epsilon) log(e / delta)
-
-    Parameters
-    ----------
-    {error}
-
-    {delta}
-
-    {n_ends}
-
-    {sharp}
-
-    Returns
-    -------
-    {sample_size}
-
-    See Also
-    --------
-    interval_failure : The theorem.
-
-    Examples
-    --------
-    ``[0, b]``, an interval, a rectangle:
-
-    >>> from sklearn_sl.theory import interval_sample_size
-    >>> interval_sample_size(0.1, 0.05, [1, 2, 4])
-    array([ 30.,  74., 176.])
-    """
-    ends = quick_whole("n_ends", n_ends, 1)
-    missing = _missing_rate(plain(quick("epsilon", epsilon, 0.0, 1.0) / ends), sharp)
-    return round_up((np.log(ends) + log_inverse(delta)) / missing)
-
-
 # ---------------------------------------------------------------- the sizes of classes
 
 # The natural logarithm of the number of hypotheses, as a function of the parameter.
@@ -1082,7 +662,7 @@ def log_class_size(family: str, size: ArrayLike) -> float | np.ndarray:
     [1.294000e+03 3.567400e+04 3.634106e+07]
     """
     count = FAMILIES[one_of("family", family, FAMILIES)]
-    return plain(count(quick_whole("size", size)))
+    return plain(count(whole("size", size)))
 
 
 # ---------------------------------------------------------------- large margins
@@ -1143,8 +723,8 @@ def linear_margin_deviation(
     >>> linear_margin_deviation([1000, 10**4, 10**5], 0.05, 0.2).round(3)
     array([0.355, 0.112, 0.035])
     """
-    m, delta_term = quick_whole("n_samples", n_samples), log_inverse(delta)
-    complexity = 2 * quick("radius", radius, 0.0) / quick_positive("margin", margin)
+    m, delta_term = whole("n_samples", n_samples), log_inverse(delta)
+    complexity = 2 * real("radius", radius, 0.0) / positive("margin", margin)
     return after_samples(m, (complexity + np.sqrt(delta_term / 2)) / np.sqrt(m))
 
 
@@ -1186,8 +766,8 @@ def linear_margin_sample_size(
     >>> linear_margin_sample_size(0.1, 0.05, [0.5, 0.2, 0.1])
     array([ 2729., 12598., 45046.])
     """
-    complexity = 2 * quick("radius", radius, 0.0) / quick_positive("margin", margin)
-    epsilon = quick("epsilon", epsilon, 0.0)
+    complexity = 2 * real("radius", radius, 0.0) / positive("margin", margin)
+    epsilon = real("epsilon", epsilon, 0.0)
     return round_up(((complexity + np.sqrt(log_inverse(delta) / 2)) / epsilon) ** 2)
 
 
@@ -1233,5 +813,5 @@ def online_to_batch_sample_size(
     >>> online_to_batch_sample_size(100, 0.1, 0.05)
     20000.0
     """
-    B = quick("n_mistakes", n_mistakes, 0.0)
-    return round_up(B / quick("epsilon", epsilon, 0.0, 1.0) / quick("delta", delta, 0.0, 1.0))
+    B = real("n_mistakes", n_mistakes, 0.0)
+    return round_up(B / real("epsilon", epsilon, 0.0, 1.0) / real("delta", delta, 0.0, 1.0))

@@ -1,83 +1,28 @@
-"""PAC-Bayes bounds for weighted votes, and the inverse of the divergence that they need."""
+"""PAC-Bayes bounds for weighted votes."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sklearn_sl.theory._domain import LARGEST, vector
-from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain
+from sklearn_sl.theory._domain import (
+    LARGEST,
+    any_of,
+    plain,
+    probability,
+    real,
+    unwarned,
+    vector,
+    whole,
+)
+from sklearn_sl.theory._relative_entropy import largest_coin
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
-# Newton's method doubles the number of correct digits, but begins where 1 - p may be tiny.
-MOST_STEPS = 100
-# The least distance of two coins, and the largest number below one.
-TINY = 1e-300
-ALMOST = 1 - 2.0**-53
 
-
-def kl_upper(q, c):
-    """Return the largest ``p`` with ``q ln(q / p) + (1 - q) ln((1 - q) / (1 - p)) <= c``.
-
-    That is to all digits but the last, also where the divergence of near coins has few.
-    """
-    if isinstance(q, float) and isinstance(c, float):
-        return _one_kl_upper(q, c)
-    q, c = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(c, dtype=float))
-    p = np.where(q > 0, q, -np.expm1(-c))
-    inside = (q > 0) & (q < 1) & (c > 0)
-    q, c = q[inside], c[inside]
-    d = _above_the_root(q, c, np.log, np.log1p, np.expm1, np.sqrt, np.minimum)
-    for _ in range(MOST_STEPS):
-        within = np.clip(d, TINY, ALMOST * (1 - q))
-        step = np.where(d < 1 - q, _newton_step(q, within, c, np.log1p), 0.0)
-        d = d - step
-        if np.all(np.abs(step) <= 1e-15 * (q + d)):
-            break
-    p[inside] = q + d
-    return plain(p)
-
-
-def _one_kl_upper(q, c):
-    """Return ``kl_upper`` of two numbers."""
-    if q <= 0 or q >= 1:
-        return 1.0 if q > 0 else -math.expm1(-c)
-    if c <= 0:
-        return q
-    d = _above_the_root(q, c, math.log, math.log1p, math.expm1, math.sqrt, min)
-    for _ in range(MOST_STEPS):
-        if d >= 1 - q:
-            break
-        step = _newton_step(q, max(TINY, min(d, ALMOST * (1 - q))), c, math.log1p)
-        d -= step
-        if abs(step) <= 1e-15 * (q + d):
-            break
-    return q + d
-
-
-def _above_the_root(q, c, log, log1p, expm1, sqrt, least):
-    """Return a bound on the ``d`` with ``kl(q || q + d) = c``, for ``0 < q < 1``.
-
-    It is the least that follows from ``kl >= d^2 / (2 (q + d))``, from ``kl >= 2 d^2``, and from
-    the term of ``1 - p`` alone.
-    """
-    rest = 1 - q
-    entropy = -q * log(q) - rest * log1p(-q)
-    d = least(c + sqrt(c * (c + 2 * q)), sqrt(c / 2))
-    return least(d, -q - expm1(-(c + entropy) / rest))
-
-
-def _newton_step(q, d, c, log1p):
-    """Return the step of Newton's method, which falls to the root: the divergence is convex."""
-    rest = 1 - q
-    excess = -q * log1p(d / q) - rest * log1p(-d / rest) - c
-    return excess * (q + d) * (rest - d) / d
-
-
+@unwarned
 def pac_bayes_bound(
     gibbs_error: ArrayLike,
     n_samples: ArrayLike,
@@ -134,10 +79,10 @@ def pac_bayes_bound(
     >>> round(pac_bayes_bound(0.1, n_samples=1000, divergence=3.0), 4)
     0.1481
     """
-    error = number("gibbs_error", gibbs_error, 0.0, 1.0)
-    m, kl = count("n_samples", n_samples, 1), number("divergence", divergence, 0.0)
-    c = (kl + np.log(2 * np.sqrt(m) / confidence("delta", delta))) / m
-    return kl_upper(error, plain(c))
+    error = real("gibbs_error", gibbs_error, 0.0, 1.0)
+    m, kl = whole("n_samples", n_samples, 1), real("divergence", divergence, 0.0)
+    c = (kl + np.log(2 * np.sqrt(m) / probability("delta", delta))) / m
+    return largest_coin(error, plain(c))
 
 
 class VoteBound(NamedTuple):
@@ -235,7 +180,7 @@ def vote_bound(
     0.157
     """
     errors = vector("errors", errors, 0.0, 1.0)
-    n = np.min(count("n_validation", n_validation, 1))
+    n = np.min(whole("n_validation", n_validation, 1))
     if np.ndim(n_validation) and np.shape(n_validation) != errors.shape:
         raise ValueError(
             f"n_validation must be a number or have one for each of {len(errors)} errors; got "
@@ -261,6 +206,7 @@ def _shares(name, value, errors):
     return value / value.sum()
 
 
+@unwarned
 def c_bound(gibbs_error: ArrayLike, disagreement: ArrayLike) -> float | np.ndarray:
     """Return the C-bound on the error of a weighted vote of two classes.
 
@@ -305,8 +251,8 @@ def c_bound(gibbs_error: ArrayLike, disagreement: ArrayLike) -> float | np.ndarr
     >>> round(c_bound(0.3, 0.4), 3), round(c_bound(0.3, 0.0), 3)
     (0.2, 0.84)
     """
-    e = number("gibbs_error", gibbs_error, 0.0, 0.5)
-    d = number("disagreement", disagreement, 0.0, 0.5)
+    e = real("gibbs_error", gibbs_error, 0.0, 0.5)
+    d = real("disagreement", disagreement, 0.0, 0.5)
     if any_of(e == 0.5):
         raise ValueError(f"gibbs_error must be < 0.5; got {gibbs_error}.")
     if any_of(d > 2 * e * (1 - e) + 1e-12):

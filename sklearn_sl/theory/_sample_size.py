@@ -9,28 +9,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_sl.theory._concentration import binomial_sample_size, kl_sample_size
-from sklearn_sl.theory._domain import quick, quick_log_size, quick_positive, quick_whole
+from sklearn_sl.theory._binomial import binomial_sample_size
+from sklearn_sl.theory._compression import compression_bound
+from sklearn_sl.theory._domain import log_size_of, positive, real, whole
+from sklearn_sl.theory._intervals import interval_sample_size, miss_sample_size
 from sklearn_sl.theory._pac import (
     agnostic_sample_size,
-    interval_sample_size,
     linear_margin_sample_size,
-    miss_sample_size,
     online_to_batch_sample_size,
     realizable_sample_size,
     uniform_sample_size,
 )
 from sklearn_sl.theory._perceptron import perceptron_bound
 from sklearn_sl.theory._pilot import LearningCurve, run_pilot
+from sklearn_sl.theory._relative_entropy import kl_sample_size
+from sklearn_sl.theory._stability import rlm_sample_size
+from sklearn_sl.theory._vc import double_sample_bound, vc_generalization_bound, vc_sample_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sklearn_sl._typing import ArrayLike, MatrixLike
 
-TRAIN, TEST, EXTRAPOLATED = "train", "test", "extrapolated"
+TRAIN, ORDER, EXTRAPOLATED, TEST = "train", "order", "extrapolated", "test"
 TITLES = {
     TRAIN: "Training samples, guaranteed",
+    ORDER: "Training samples up to an unknown constant, here 1: no guarantee",
     EXTRAPOLATED: "Training samples, extrapolated from the pilot: no guarantee",
     TEST: "Test samples, independent of the training",
 }
@@ -54,12 +58,14 @@ class PlannedSize:
     assumption : str
         What is assumed.
 
-    purpose : {"train", "test", "extrapolated"}
-        What the samples are for: training, testing a classifier that was fitted before, or training
-        according to a learning curve, without a guarantee.
+    purpose : {"train", "order", "extrapolated", "test"}
+        What the samples are for: training; training according to a theorem whose constant is not
+        known, or to a learning curve, both without a guarantee; or testing a classifier that was
+        fitted before.
 
     function : str, default=""
-        The function of :mod:`sklearn_sl.theory` that computes the number.
+        The function of :mod:`sklearn_sl.theory` that computes the number, or the bound that is
+        solved for it.
 
     See Also
     --------
@@ -126,7 +132,7 @@ class SamplePlan:
 
         Parameters
         ----------
-        purpose : {"train", "test", "extrapolated"}, default="train"
+        purpose : {"train", "order", "extrapolated", "test"}, default="train"
             See :class:`PlannedSize`.
 
         Returns
@@ -230,6 +236,10 @@ class Question:
     delta: float
     log_size: float | None = None
     n_ends: float | None = None
+    vc_dimension: float | None = None
+    n_kept: float | None = None
+    lipschitz: float | None = None
+    norm: float | None = None
     margin: float | None = None
     radius: float = 1.0
     error: float | None = None
@@ -304,6 +314,82 @@ def margins(asked):
     )
 
 
+def vc_classes(asked):
+    """Statements about a class of finite VC dimension."""
+    d, epsilon, delta = asked.vc_dimension, asked.epsilon, asked.delta
+    if d is None:
+        return
+    possible = epsilon > 0 and delta > 0
+    size = guaranteed_size(lambda m: vc_generalization_bound(m, d, delta) <= epsilon, possible)
+    guarantee = f"error <= training error + {epsilon:g}, every hypothesis"
+    anything = "independent samples; any distribution"
+    yield PlannedSize(
+        "VC dimension, uniform", size, guarantee, anything, TRAIN, "vc_generalization_bound"
+    )
+    size = guaranteed_size(lambda m: double_sample_bound(m, d, epsilon) <= delta, possible)
+    perfect = "some hypothesis never errs"
+    yield PlannedSize(
+        "VC dimension, realizable", size, asked.small, perfect, TRAIN, "double_sample_bound"
+    )
+    for setting, guarantee, assumption in (
+        ("agnostic", asked.excess, anything),
+        ("realizable", asked.small, perfect),
+    ):
+        size = vc_sample_size(d, epsilon, delta, setting=setting) if possible else math.inf
+        name = f"fundamental theorem, {setting}"
+        yield PlannedSize(
+            name, float(np.ceil(size)), guarantee, assumption, ORDER, "vc_sample_size"
+        )
+
+
+def guaranteed_size(enough, possible, least=1):
+    """Return the smallest number of samples from ``least`` on that is enough.
+
+    Once a number is enough, all larger ones have to be. Infinite if none is possible.
+    """
+    if not possible:
+        return math.inf
+    low, high = least - 1, least
+    while not enough(float(high)):
+        low, high = high, 2 * high
+        if high > 1e300:
+            return math.inf
+    while high - low > max(1, high >> 52):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(float(middle)) else (middle, high)
+    return float(high)
+
+
+def compressed(asked):
+    """The statement about a classifier that a few of its samples determine."""
+    k, epsilon, delta = asked.n_kept, asked.epsilon, asked.delta
+    if k is None:
+        return
+    size = guaranteed_size(
+        lambda m: compression_bound(m, k, 0, delta) <= epsilon,
+        epsilon > 0 and delta > 0,
+        int(k) + 1,
+    )
+    assumption = f"{k:g} of the samples determine the classifier, which is right on the others"
+    yield PlannedSize("compression", size, asked.small, assumption, TRAIN, "compression_bound")
+
+
+def stable(asked):
+    """The statement about a learner that minimises a loss and a penalty."""
+    rho, B, epsilon, delta = asked.lipschitz, asked.norm, asked.epsilon, asked.delta
+    if rho is None:
+        return
+    size = math.inf
+    if epsilon > 0 and delta > 0:
+        size = rlm_sample_size(epsilon, rho, B, delta)
+    guarantee = f"loss <= best + {epsilon:g}, of weights up to norm {B:g}"
+    assumption = (
+        f"the loss is convex and {rho:g}-Lipschitz, no weights of a larger norm do better, and the "
+        "penalty is that of rlm_penalty"
+    )
+    yield PlannedSize("penalty, stability", size, guarantee, assumption, TRAIN, "rlm_sample_size")
+
+
 def pilots(asked):
     """What the learning curve of a pilot says."""
     curve = asked.curve
@@ -366,6 +452,9 @@ STATEMENTS: list[Callable[[Question], Iterator[PlannedSize]]] = [
     finite_class,
     intervals,
     margins,
+    vc_classes,
+    compressed,
+    stable,
     pilots,
     held_out,
 ]
@@ -380,6 +469,10 @@ def sample_size(
     n_ends: int | None = None,
     margin: float | None = None,
     radius: float = 1.0,
+    vc_dimension: int | None = None,
+    n_kept: int | None = None,
+    lipschitz: float | None = None,
+    norm: float | None = None,
     error: float | None = None,
     n_compared: int = 1,
     estimator: Any = None,
@@ -391,8 +484,9 @@ def sample_size(
 ) -> SamplePlan:
     """Return how many samples are needed for an accuracy, by all statements that apply.
 
-    Say what is known: the size of a finite class, that it is intervals or boxes, a margin, or a
-    classifier and a pilot sample. Each statement that applies is a row of the plan, with its
+    Say what is known: the size of a finite class, its VC dimension, that it is intervals or boxes,
+    a margin, a penalty, a few samples that determine the classifier, or a classifier and a pilot
+    sample. Each statement that applies is a row of the plan, with its
     assumption and with what it guarantees with probability at least ``1 - delta``. How many test
     samples are needed does not depend on the class.
 
@@ -424,6 +518,22 @@ def sample_size(
 
     radius : float, default=1.0
         The length of the longest sample; for the margin.
+
+    vc_dimension : int, default=None
+        The VC dimension of a class; see :func:`vc_dimension_of`. Two bounds are solved for the
+        number of samples, and two rows tell the order of the fundamental theorem, whose constant
+        is not known.
+
+    n_kept : int, default=None
+        The number of samples that will determine the classifier, such as support vectors; see
+        :func:`compression_bound`.
+
+    lipschitz : float, default=None
+        The Lipschitz constant of the loss of a learner with a penalty, in terms of the weights; see
+        :func:`rlm_sample_size`. It takes ``norm``, too.
+
+    norm : float, default=None
+        The largest norm of the weights with which that learner is compared.
 
     error : float, default=None
         The test error that is expected; None is that of the pilot, if there is one. The number of
@@ -480,28 +590,42 @@ def sample_size(
     """
     log_size = None
     if n_hypotheses is not None or log_n_hypotheses is not None:
-        log_size = _scalar(quick_log_size(n_hypotheses, log_n_hypotheses), "n_hypotheses")
+        log_size = _scalar(log_size_of(n_hypotheses, log_n_hypotheses), "n_hypotheses")
     curve = None
     if not (estimator is None and X is None and y is None):
         if estimator is None or X is None or y is None:
             raise ValueError("A pilot needs all of estimator, X and y.")
         curve = run_pilot(estimator, X, y, cv, random_state, n_jobs)
         error = curve.last if error is None else error
+    if (lipschitz is None) != (norm is None):
+        raise ValueError(
+            "Pass both lipschitz and norm, or neither; got "
+            f"lipschitz={lipschitz!r} and norm={norm!r}."
+        )
     asked = Question(
-        epsilon=_scalar(quick("epsilon", epsilon, 0.0, 1.0), "epsilon"),
-        delta=_scalar(quick("delta", delta, 0.0, 1.0), "delta"),
+        epsilon=_scalar(real("epsilon", epsilon, 0.0, 1.0), "epsilon"),
+        delta=_scalar(real("delta", delta, 0.0, 1.0), "delta"),
         log_size=log_size,
-        n_ends=None if n_ends is None else _scalar(quick_whole("n_ends", n_ends, 1), "n_ends"),
-        margin=None if margin is None else _scalar(quick_positive("margin", margin), "margin"),
-        radius=_scalar(quick_positive("radius", radius), "radius"),
-        error=None if error is None else _scalar(quick("error", error, 0.0, 1.0), "error"),
-        n_compared=_scalar(quick_whole("n_compared", n_compared, 1), "n_compared"),
+        n_ends=_known("n_ends", n_ends, whole, 1),
+        vc_dimension=_known("vc_dimension", vc_dimension, whole),
+        n_kept=_known("n_kept", n_kept, whole),
+        lipschitz=_known("lipschitz", lipschitz, real, 0.0),
+        norm=_known("norm", norm, real, 0.0),
+        margin=_known("margin", margin, positive),
+        radius=_scalar(positive("radius", radius), "radius"),
+        error=_known("error", error, real, 0.0, 1.0),
+        n_compared=_scalar(whole("n_compared", n_compared, 1), "n_compared"),
         curve=curve,
     )
     rows = [row for statement in STATEMENTS for row in statement(asked)]
     purposes = list(TITLES)
     rows.sort(key=lambda row: (purposes.index(row.purpose), -row.n_samples))
     return SamplePlan(asked.epsilon, asked.delta, tuple(rows), curve)
+
+
+def _known(name, value, check, *domain):
+    """Return a number of Python after a check, or None."""
+    return None if value is None else _scalar(check(name, value, *domain), name)
 
 
 def _scalar(value, name):

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_sl._warnings import warn
-from sklearn_sl.theory._domain import short, whole
-from sklearn_sl.theory._numbers import size as check_size
+from sklearn_sl.theory._domain import integer, short, whole
 from sklearn_sl.theory._vc_matrix import GrowthSearch, ProjectionSearch, ShatteringSearch
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def vc_dimension(signs: ArrayLike, *, max_sets: int = 100_000_000) -> VCDimensio
     2
     """
     signs = as_signs(signs)
-    check_size("max_sets", max_sets, low=1)
+    integer("max_sets", max_sets, low=1)
     best, upper, n_tried = _largest_shattered(signs, *_distinct(signs), max_sets)
     if len(best) < upper:
         warn(
@@ -310,7 +309,7 @@ def growth_function(
     array([ 1,  2,  4,  7, 11, 16, 22])
     """
     signs = as_signs(signs)
-    check_size("max_sets", max_sets, low=1)
+    integer("max_sets", max_sets, low=1)
     sizes = np.arange(signs.shape[1] + 1) if n_points is None else n_points
     sizes = whole("n_points", sizes, low=0).astype(np.intp)
     if sizes.size and sizes.max() > signs.shape[1]:

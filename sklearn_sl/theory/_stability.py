@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_sl.theory._domain import real
+from sklearn_sl.theory._domain import any_of, plain, positive, probability, real, unwarned, whole
 from sklearn_sl.theory._losses import LOSSES, loss_value
-from sklearn_sl.theory._scalars import any_of, confidence, count, number, plain, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,6 +219,7 @@ def _replace_once(estimator, draw, losses, rng):
 # ---------------------------------------------------------------- of regularised losses
 
 
+@unwarned
 def rlm_stability_bound(
     lipschitz: ArrayLike, penalty: ArrayLike, n_samples: ArrayLike
 ) -> float | np.ndarray:
@@ -269,10 +269,11 @@ def rlm_stability_bound(
     >>> rlm_stability_bound(lipschitz=1.0, penalty=0.1, n_samples=1000)
     0.02
     """
-    rho = number("lipschitz", lipschitz, 0.0)
-    return plain(2 * rho * rho / (positive("penalty", penalty) * count("n_samples", n_samples, 1)))
+    rho = real("lipschitz", lipschitz, 0.0)
+    return plain(2 * rho * rho / (positive("penalty", penalty) * whole("n_samples", n_samples, 1)))
 
 
+@unwarned
 def rlm_movement_bound(
     lipschitz: ArrayLike, penalty: ArrayLike, n_samples: ArrayLike
 ) -> float | np.ndarray:
@@ -309,10 +310,11 @@ def rlm_movement_bound(
     >>> rlm_movement_bound(lipschitz=1.0, penalty=0.1, n_samples=1000)
     0.02
     """
-    rho = number("lipschitz", lipschitz, 0.0)
-    return plain(2 * rho / (positive("penalty", penalty) * count("n_samples", n_samples, 1)))
+    rho = real("lipschitz", lipschitz, 0.0)
+    return plain(2 * rho / (positive("penalty", penalty) * whole("n_samples", n_samples, 1)))
 
 
+@unwarned
 def rlm_penalty(lipschitz: ArrayLike, norm: ArrayLike, n_samples: ArrayLike) -> float | np.ndarray:
     """Return the penalty with which the risk bound of regularised loss minimisation is least.
 
@@ -344,10 +346,11 @@ def rlm_penalty(lipschitz: ArrayLike, norm: ArrayLike, n_samples: ArrayLike) -> 
     >>> rlm_penalty(lipschitz=1.0, norm=2.0, n_samples=200)
     0.05
     """
-    rho, B = number("lipschitz", lipschitz, 0.0), positive("norm", norm)
-    return plain(rho / B * np.sqrt(2 / count("n_samples", n_samples, 1)))
+    rho, B = real("lipschitz", lipschitz, 0.0), positive("norm", norm)
+    return plain(rho / B * np.sqrt(2 / whole("n_samples", n_samples, 1)))
 
 
+@unwarned
 def rlm_excess_bound(
     lipschitz: ArrayLike,
     norm: ArrayLike,
@@ -401,14 +404,15 @@ def rlm_excess_bound(
     >>> round(rlm_excess_bound(2.0, 3.0, 50, penalty=0.1), 2)
     2.5
     """
-    B = number("norm", norm, 0.0)
+    B = real("norm", norm, 0.0)
     if penalty is None:
-        rho = number("lipschitz", lipschitz, 0.0)
-        return plain(rho * B * np.sqrt(8 / count("n_samples", n_samples, 1)))
+        rho = real("lipschitz", lipschitz, 0.0)
+        return plain(rho * B * np.sqrt(8 / whole("n_samples", n_samples, 1)))
     gap = rlm_stability_bound(lipschitz, penalty, n_samples)
-    return plain(number("penalty", penalty) * B * B + gap)
+    return plain(real("penalty", penalty) * B * B + gap)
 
 
+@unwarned
 def rlm_sample_size(
     epsilon: ArrayLike,
     lipschitz: ArrayLike,
@@ -460,16 +464,17 @@ def rlm_sample_size(
 
 def size_for(factor, epsilon, lipschitz, norm, delta):
     """Return ``factor (rho B / epsilon)^2``, a whole number, or that for ``epsilon delta``."""
-    rho, B = number("lipschitz", lipschitz, 0.0), number("norm", norm, 0.0)
+    rho, B = real("lipschitz", lipschitz, 0.0), real("norm", norm, 0.0)
     epsilon = positive("epsilon", epsilon)
     with np.errstate(over="ignore"):
         ratio = rho * B / epsilon
         if delta is not None:
-            ratio = ratio / confidence("delta", delta)
+            ratio = ratio / probability("delta", delta)
         # A rounding error does not count as a step.
         return plain(np.maximum(1.0, np.ceil(factor * ratio * ratio * (1 - 1e-13))))
 
 
+@unwarned
 def markov_excess(expected_excess: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
     """Return an upper bound on the excess risk that holds with high probability.
 
@@ -501,13 +506,14 @@ def markov_excess(expected_excess: ArrayLike, delta: ArrayLike) -> float | np.nd
     >>> round(markov_excess(0.01, delta=0.05), 9)
     0.2
     """
-    excess = number("expected_excess", expected_excess, 0.0)
-    return plain(excess / confidence("delta", delta))
+    excess = real("expected_excess", expected_excess, 0.0)
+    return plain(excess / probability("delta", delta))
 
 
 # ---------------------------------------------------------------- of support vector machines
 
 
+@unwarned
 def soft_svm_bound(
     x_norm: ArrayLike,
     norm: ArrayLike,
@@ -573,13 +579,14 @@ def soft_svm_bound(
     >>> soft_svm_bound(x_norm=1.0, norm=2.0, n_samples=3200)
     0.1
     """
-    rho = number("x_norm", x_norm, 0.0)
+    rho = real("x_norm", x_norm, 0.0)
     if intercept:
         rho = plain(np.hypot(rho, 1.0))
     excess = rlm_excess_bound(rho, norm, n_samples, penalty)
-    return plain(number("hinge_risk", hinge_risk, 0.0) + excess)
+    return plain(real("hinge_risk", hinge_risk, 0.0) + excess)
 
 
+@unwarned
 def support_vector_bound(n_support: ArrayLike, n_samples: ArrayLike) -> float | np.ndarray:
     """Return an upper bound on the expected error of a support vector machine.
 
@@ -619,8 +626,8 @@ def support_vector_bound(n_support: ArrayLike, n_samples: ArrayLike) -> float | 
     >>> support_vector_bound(n_support=12, n_samples=200)
     0.06
     """
-    support = number("n_support", n_support, 0.0)
-    n_samples = count("n_samples", n_samples, 1)
+    support = real("n_support", n_support, 0.0)
+    n_samples = whole("n_samples", n_samples, 1)
     if any_of(support > n_samples):
         raise ValueError("n_support must be <= n_samples.")
     return plain(support / n_samples)

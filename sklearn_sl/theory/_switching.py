@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from sklearn_sl.theory._domain import positive, real, whole
+from sklearn_sl.theory._domain import any_of, positive, real, whole
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
@@ -80,7 +80,7 @@ def switching_class_size(
     if n_modes is None:
         return _log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
     m = whole("n_modes", n_modes, low=1)
-    if np.any(m > n):
+    if any_of(m > n):
         raise ValueError(f"n_modes must be <= n_experts={short(n_experts)}; got {short(n_modes)}.")
     return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
 
@@ -279,7 +279,7 @@ def multitask_complexity(
     """
     T, s, m, k = _sizes(n_trials, n_tasks, n_modes, n_switches)
     n = whole("n_experts", n_experts, low=1)
-    if np.any(m > n):
+    if any_of(m > n):
         raise ValueError(f"n_modes must be <= n_experts={short(n_experts)}; got {short(n_modes)}.")
     best = multitask_rates(n_trials, n_tasks, n_modes, n_switches)
     mu = 1 / m if mu is None else real("mu", mu, 0, 1)
@@ -373,11 +373,11 @@ def _sizes(n_trials, n_tasks, n_modes, n_switches):
     """Return ``T, s, m, k``, or raise a ValueError if there can be no such sequence."""
     T, s = whole("n_trials", n_trials, low=0), whole("n_tasks", n_tasks, low=1)
     m, k = whole("n_modes", n_modes, low=1), whole("n_switches", n_switches, low=0)
-    if np.any((k > 0) & (k > T - s)):
+    if any_of((k > 0) & (k > T - s)):
         raise ValueError(
             f"n_switches must be <= n_trials - n_tasks={T - s}; got {short(n_switches)}."
         )
-    if np.any((k > 0) & (m < 2)):
+    if any_of((k > 0) & (m < 2)):
         raise ValueError(f"n_modes must be >= 2 if n_switches > 0; got {short(n_modes)}.")
     return T, s, m, k
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_sl.theory._scalars import log_count, number, plain
+from sklearn_sl.theory._domain import log_count, plain, real, unwarned
 
 if TYPE_CHECKING:
     from sklearn_sl._typing import ArrayLike
 
 
+@unwarned
 def two_regret_beta(n_experts: ArrayLike, most_mistakes: ArrayLike) -> float | np.ndarray:
     """Return the factor with which the weighted majority has a sublinear 2-regret.
 
@@ -49,10 +50,11 @@ def two_regret_beta(n_experts: ArrayLike, most_mistakes: ArrayLike) -> float | n
     0.952
     """
     log_n = log_count("n_experts", n_experts)
-    mistakes = number("most_mistakes", most_mistakes, 0.0)
+    mistakes = real("most_mistakes", most_mistakes, 0.0)
     return plain(1 - np.sqrt(np.minimum(0.25, log_n / np.maximum(mistakes, 4 * log_n + 1e-300))))
 
 
+@unwarned
 def two_regret_bound(n_experts: ArrayLike, most_mistakes: ArrayLike) -> float | np.ndarray:
     """Return an upper bound on the 2-regret of the weighted majority of experts.
 
@@ -87,5 +89,5 @@ def two_regret_bound(n_experts: ArrayLike, most_mistakes: ArrayLike) -> float | 
     191.9
     """
     log_n = log_count("n_experts", n_experts)
-    mistakes = number("most_mistakes", most_mistakes, 0.0)
+    mistakes = real("most_mistakes", most_mistakes, 0.0)
     return plain(4 * np.sqrt(np.maximum(mistakes, 4 * log_n) * log_n))

@@ -1,28 +1,23 @@
-"""Sample sizes, accuracies and penalties by VC dimension, and the dimensions of known classes."""
+"""Sample sizes, accuracies and penalties by VC dimension."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betainc, binom, wrightomega
 from sklearn.utils import check_random_state
 
-from sklearn_sl.theory._boosting import stump_vc_dimension
-from sklearn_sl.theory._domain import log2_count, short
-from sklearn_sl.theory._numbers import (
-    at_least,
-    exp,
+from sklearn_sl.theory._domain import (
     integer,
-    log,
     plain,
     positive,
     probability,
     real,
+    short,
     single_probability,
-    size,
-    sqrt,
+    unwarned,
     whole,
 )
 from sklearn_sl.theory._sign_matrix import as_signs
@@ -35,13 +30,12 @@ LOG2 = math.log(2)
 UNDERFLOW = 1e-280
 # Terms of a series that are a smaller share of the sum do not matter.
 TINY = 1e-17
-# By how much a product of squares may be too small, for rounding errors.
-ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 # ---------------------------------------------------------------- Sauer and Shelah
 
 
+@unwarned
 def sauer_shelah(
     n_points: ArrayLike,
     vc_dimension: ArrayLike,
@@ -106,7 +100,7 @@ def sauer_shelah(
     logs = log_sauer(m, d) if form == "sum" else _log_power(m, d)
     if log:
         return plain(logs)
-    bound = exp(logs)
+    bound = np.exp(logs)
     if form == "sum":  # a whole number
         bound = np.where(bound < 2**40, np.rint(bound), bound)
     return plain(bound)
@@ -114,8 +108,8 @@ def sauer_shelah(
 
 def log_sauer(m, d):
     """Return the logarithm of how many subsets of ``m`` points have at most ``d`` points."""
-    share = betainc(at_least(1.0, m - d), d + 1, 0.5)
-    if type(m) is float and type(d) is float:
+    share = betainc(np.maximum(1.0, m - d), d + 1, 0.5)
+    if not (np.ndim(m) or np.ndim(d)):
         if m <= d:
             return m * LOG2
         return m * LOG2 + math.log(share) if share >= UNDERFLOW else _log_by_ratio(m, d)
@@ -186,6 +180,7 @@ def _fundamental(setting, side, constant):
     return positive("constant", constant)
 
 
+@unwarned
 def vc_sample_size(
     vc_dimension: ArrayLike,
     epsilon: ArrayLike,
@@ -264,12 +259,13 @@ def vc_sample_size(
     epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
     constant = _fundamental(setting, side, constant)
     if setting == "agnostic":
-        return plain(constant * (d - log(delta)) / epsilon**2)
+        return plain(constant * (d - np.log(delta)) / epsilon**2)
     if side == "upper":
-        d = d * -log(epsilon)
-    return plain(constant * (d - log(delta)) / epsilon)
+        d = d * -np.log(epsilon)
+    return plain(constant * (d - np.log(delta)) / epsilon)
 
 
+@unwarned
 def vc_accuracy(
     n_samples: ArrayLike,
     vc_dimension: ArrayLike,
@@ -317,19 +313,20 @@ def vc_accuracy(
     0.01
     """
     m, d = positive("n_samples", n_samples), whole("vc_dimension", vc_dimension, low=0)
-    confidence = -log(probability("delta", delta))
+    confidence = -np.log(probability("delta", delta))
     rate = m / _fundamental(setting, side, constant)
     if setting == "agnostic":
-        return plain(sqrt((d + confidence) / rate))
+        return plain(np.sqrt((d + confidence) / rate))
     if side == "lower":
         return plain((d + confidence) / rate)
     # rate * epsilon + d log(epsilon) = confidence, by the omega function of Wright
-    known = at_least(1.0, d)
+    known = np.maximum(1.0, d)
     slope = rate / known
-    solved = wrightomega(log(slope) + confidence / known) / slope
+    solved = wrightomega(np.log(slope) + confidence / known) / slope
     return plain(np.where(d > 0, solved, confidence / rate))
 
 
+@unwarned
 def vc_confidence(
     n_samples: ArrayLike,
     vc_dimension: ArrayLike,
@@ -382,13 +379,14 @@ def vc_confidence(
     if setting == "agnostic":
         exponent = rate * epsilon**2 - d
     else:
-        exponent = rate * epsilon - (d * -log(epsilon) if side == "upper" else d)
-    return plain(exp(-at_least(0.0, exponent)))
+        exponent = rate * epsilon - (d * -np.log(epsilon) if side == "upper" else d)
+    return plain(np.exp(-np.maximum(0.0, exponent)))
 
 
 # ---------------------------------------------------------------- bounds with their constants
 
 
+@unwarned
 def vc_generalization_bound(
     n_samples: ArrayLike,
     vc_dimension: ArrayLike,
@@ -455,12 +453,13 @@ def vc_generalization_bound(
     delta = probability("delta", delta)
     training_error = real("training_error", training_error, 0.0, 1.0)
     if constant is not None:
-        term = positive("constant", constant) * sqrt((d - log(delta)) / (2 * m))
+        term = positive("constant", constant) * np.sqrt((d - np.log(delta)) / (2 * m))
     else:
-        term = sqrt(8 * (log_sauer(2 * m, d) + log(4 / delta)) / m)
+        term = np.sqrt(8 * (log_sauer(2 * m, d) + np.log(4 / delta)) / m)
     return plain(training_error + term)
 
 
+@unwarned
 def double_sample_bound(
     n_samples: ArrayLike, vc_dimension: ArrayLike, epsilon: ArrayLike
 ) -> float | np.ndarray:
@@ -507,10 +506,11 @@ def double_sample_bound(
     """
     m, d = whole("n_samples", n_samples, low=1), whole("vc_dimension", vc_dimension, low=0)
     epsilon = probability("epsilon", epsilon)
-    exponent = at_least(0.0, epsilon * m / 4 - LOG2 - log_sauer(2 * m, d))
-    return plain(np.where(epsilon * m >= 8, exp(-exponent), 1.0))
+    exponent = np.maximum(0.0, epsilon * m / 4 - LOG2 - log_sauer(2 * m, d))
+    return plain(np.where(epsilon * m >= 8, np.exp(-exponent), 1.0))
 
 
+@unwarned
 def structural_risk_penalty(
     n_samples: ArrayLike,
     vc_dimension: ArrayLike,
@@ -572,190 +572,9 @@ def structural_risk_penalty(
         raise ValueError(
             f"vc_dimension must be < n_samples={short(n_samples)}; got {short(vc_dimension)}."
         )
-    confidence = -log(probability("delta", delta))
-    patterns = d * log(m / at_least(1.0, d))
-    return plain(positive("constant", constant) * sqrt((patterns + confidence) / m))
-
-
-# ---------------------------------------------------------------- known dimensions
-
-
-def vc_dimension_of(
-    family: str,
-    *,
-    n_features: ArrayLike | None = None,
-    n_hypotheses: ArrayLike | None = None,
-    norm: ArrayLike | None = None,
-    radius: ArrayLike | None = None,
-    n_edges: ArrayLike | None = None,
-    n_nodes: ArrayLike | None = None,
-    base: ArrayLike | None = None,
-    constant: ArrayLike | None = None,
-) -> Any:
-    r"""Return the VC dimension of a known class, or a bound on it.
-
-    =============================  ===============================  =========================
-    family                         VC dimension                     parameters
-    =============================  ===============================  =========================
-    ``"thresholds"``               1
-    ``"intervals"``                2
-    ``"rectangles"``               2 n                              n_features
-    ``"half-spaces"``              n + 1                            n_features
-    ``"homogeneous half-spaces"``  n                                n_features
-    ``"disks"`` (balls)            n + 1                            n_features
-    ``"convex polygons"``          infinite (n >= 2)
-    ``"stumps"``                   :func:`stump_vc_dimension`       n_features
-    ``"finite"``                   at most floor(log2 \|H\|)        n_hypotheses
-    ``"margin half-spaces"``       at most floor(norm^2 radius^2)   norm, radius
-    ``"threshold network"``        at most 2 (E + N) log(e N)       n_edges, n_nodes, base
-    ``"sigmoid network"``          O(V^2 E^2): C V^2 E^2            n_edges, n_nodes, constant
-    ``"sigmoid network, lower"``   Omega(E^2): C E^2                n_edges, constant
-    =============================  ===============================  =========================
-
-    Those without "at most" are exact. Margin half-spaces have ``|w| <= norm`` and are asked about
-    points with ``|x| <= radius`` and ``|w @ x| >= 1`` alone. A network has ``E`` edges and
-    ``N >= 2`` units with a threshold, or ``V`` nodes; the source of its bound has the logarithm to
-    base 2, the safe side. The order of growth alone is known for sigmoid networks: ``constant=1``
-    is a unit. A class that is part of another one has no larger dimension.
-
-    Parameters
-    ----------
-    family : str
-        The class, one of the above.
-
-    n_features : int or array-like of int, default=None
-        The dimension ``n`` of the points.
-
-    n_hypotheses : int or array-like of int, default=None
-        The number ``|H|`` of hypotheses, of any size.
-
-    norm, radius : float or array-like, default=None
-        The largest norm of the weights, one over the margin, and of the points.
-
-    n_edges, n_nodes : int or array-like of int, default=None
-        The edges and nodes of a network.
-
-    base : float or array-like, default=None
-        The base of the logarithm for ``"threshold network"``; None stands for 2.
-
-    constant : float or array-like, default=None
-        The factor of what is known up to one; None stands for 1.
-
-    Returns
-    -------
-    dimension : int, float or ndarray
-        An integer, or a float where it is infinite or a bound for networks.
-
-    See Also
-    --------
-    vc_dimension : The exact one of a sign matrix.
-    can_shatter : Whether a class shatters given points.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", Cambridge
-       University Press, 2014, chapters 6 and 20.
-
-    .. [2] E. Baum and D. Haussler, "What size net gives valid generalization?", Neural Computation
-       1, 1989.
-
-    .. [3] R. Dudley, "Balls in R^k do not cut all subsets of k + 2 points", Advances in
-       Mathematics 31, 1979.
-
-    Examples
-    --------
-    >>> from sklearn_sl.theory import vc_dimension_of
-    >>> vc_dimension_of("half-spaces", n_features=20), vc_dimension_of("intervals")
-    (21, 2)
-    >>> vc_dimension_of("margin half-spaces", norm=2.0, radius=1.5)
-    9
-    >>> vc_dimension_of("finite", n_hypotheses=3**10_000)
-    15849
-    >>> round(vc_dimension_of("threshold network", n_edges=10, n_nodes=4), 1)
-    96.4
-    """
-    if not isinstance(family, str) or family not in DIMENSIONS:
-        names = ", ".join(repr(name) for name in DIMENSIONS)
-        raise ValueError(f"family must be one of {names}; got {family!r}.")
-    given = {
-        "n_features": n_features,
-        "n_hypotheses": n_hypotheses,
-        "norm": norm,
-        "radius": radius,
-        "n_edges": n_edges,
-        "n_nodes": n_nodes,
-        "base": base,
-        "constant": constant,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    function, needed, optional = DIMENSIONS[family]
-    if not set(needed) <= set(given) <= {*needed, *optional}:
-        wanted = ", ".join([*needed, *optional]) or "no parameters"
-        raise ValueError(
-            f'family="{family}" takes {wanted}; got {", ".join(given) or "no parameters"}.'
-        )
-    return plain(function(**given))
-
-
-def _multiple(factor, more):
-    """Return the function of ``n_features`` that is a multiple of it and something more."""
-
-    def dimension(n_features):
-        return integer(factor * whole("n_features", n_features, low=1) + more)
-
-    return dimension
-
-
-def _finite(n_hypotheses):
-    """Return a bound for a finite class."""
-    counts = np.asarray(n_hypotheses)
-    log2_count("n_hypotheses", n_hypotheses)  # which checks them, but rounds
-    exact = [int(count).bit_length() - 1 for count in counts.ravel()]
-    return np.array(exact, dtype=np.int64).reshape(counts.shape)
-
-
-def _margin(norm, radius):
-    """Return a bound for half-spaces with a margin."""
-    product = (positive("norm", norm) * positive("radius", radius)) ** 2
-    return integer(product * (1 + ROUNDING))
-
-
-def _threshold_network(n_edges, n_nodes, base=2.0):
-    """Return a bound for networks of threshold units."""
-    edges, nodes = whole("n_edges", n_edges, low=1), whole("n_nodes", n_nodes, low=2)
-    base = positive("base", base)
-    if not np.all(base > 1):
-        raise ValueError(f"base must be > 1; got {short(base)}.")
-    return 2 * (edges + nodes) * (1 + log(nodes)) / log(base)
-
-
-def _sigmoid_network(n_edges, n_nodes, constant=1.0):
-    """Return the order of the largest dimension of networks of sigmoid units."""
-    edges, nodes = whole("n_edges", n_edges, low=1), whole("n_nodes", n_nodes, low=1)
-    return positive("constant", constant) * (edges * nodes) ** 2
-
-
-def _sigmoid_network_lower(n_edges, constant=1.0):
-    """Return the order of the dimension that some networks of sigmoid units have."""
-    return positive("constant", constant) * whole("n_edges", n_edges, low=1) ** 2
-
-
-# For each class: the function, the parameters that it needs, and those that it may have.
-DIMENSIONS = {
-    "thresholds": (lambda: 1, (), ()),
-    "intervals": (lambda: 2, (), ()),
-    "rectangles": (_multiple(2, 0), ("n_features",), ()),
-    "half-spaces": (_multiple(1, 1), ("n_features",), ()),
-    "homogeneous half-spaces": (_multiple(1, 0), ("n_features",), ()),
-    "disks": (_multiple(1, 1), ("n_features",), ()),
-    "convex polygons": (lambda: math.inf, (), ()),
-    "stumps": (stump_vc_dimension, ("n_features",), ()),
-    "finite": (_finite, ("n_hypotheses",), ()),
-    "margin half-spaces": (_margin, ("norm", "radius"), ()),
-    "threshold network": (_threshold_network, ("n_edges", "n_nodes"), ("base",)),
-    "sigmoid network": (_sigmoid_network, ("n_edges", "n_nodes"), ("constant",)),
-    "sigmoid network, lower": (_sigmoid_network_lower, ("n_edges",), ("constant",)),
-}
+    confidence = -np.log(probability("delta", delta))
+    patterns = d * np.log(m / np.maximum(1.0, d))
+    return plain(positive("constant", constant) * np.sqrt((patterns + confidence) / m))
 
 
 # ---------------------------------------------------------------- the two-sample trick
@@ -871,12 +690,12 @@ def two_sample_trick(
             f"probabilities must have one entry for each of {signs.shape[1]} points; got shape "
             f"{p.shape}."
         )
-    if size("target", target, low=0) >= len(signs):
+    if integer("target", target, low=0) >= len(signs):
         raise ValueError(f"target must be a row of signs, which has {len(signs)}; got {target!r}.")
-    m, epsilon = size("n_samples", n_samples, low=1), single_probability("epsilon", epsilon)
+    m, epsilon = integer("n_samples", n_samples, low=1), single_probability("epsilon", epsilon)
     if m * epsilon < 8:
         raise ValueError(f"n_samples must be >= 8 / epsilon = {8 / epsilon:g}; got {m}.")
-    n_repeats = size("n_repeats", n_repeats, low=1)
+    n_repeats = integer("n_repeats", n_repeats, low=1)
     wrong = signs != signs[int(target)]
     bad = wrong[wrong @ p > epsilon].astype(np.float64).T
     rng = check_random_state(random_state)

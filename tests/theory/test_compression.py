@@ -11,7 +11,7 @@ from scipy.stats import binom
 from sklearn_sl.online import Perceptron
 from sklearn_sl.svm import SVC
 from sklearn_sl.theory import compression_bound
-from sklearn_sl.theory._compression import _far_upper, tail_inverse
+from sklearn_sl.theory._binomial import _log_rest, upper_at
 
 N = 100_000
 
@@ -80,8 +80,8 @@ def test_both_ways_to_invert_the_tail_agree(rng):
     errors = np.floor(n * 10 ** rng.uniform(-4, -0.02, size=len(n)))
     some = (errors > 0) & (errors < n)
     n, errors, log_delta = n[some], errors[some], -rng.uniform(20, 500, size=some.sum())
-    far = _far_upper(errors, n, log_delta)
-    np.testing.assert_allclose(tail_inverse(errors, n, log_delta), far, rtol=1e-8)
+    far = -np.expm1(_log_rest(errors, n, log_delta))
+    np.testing.assert_allclose(upper_at(errors, n, log_delta), far, rtol=1e-8)
 
 
 @pytest.mark.parametrize("kept", ["set", "sequence"])

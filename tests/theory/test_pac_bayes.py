@@ -13,7 +13,7 @@ from sklearn_sl.theory import (
     pac_bayes_bound,
     vote_bound,
 )
-from sklearn_sl.theory._pac_bayes import kl_upper
+from sklearn_sl.theory._relative_entropy import largest_coin
 from sklearn_sl.tree import DecisionTreeClassifier
 
 N = 100_000
@@ -29,7 +29,7 @@ def divergence(q, p):
 def test_inverse_of_the_divergence_gives_it_back(rng):
     q = np.concatenate([rng.uniform(size=N), 10 ** rng.uniform(-12, 0, size=N)])
     c = 10 ** rng.uniform(-9, 1, size=2 * N)
-    p = kl_upper(q, c)
+    p = largest_coin(q, c)
     assert np.all(p >= q)
     inner = (p < 1 - 1e-6) & (q < 1 - 1e-6) & (q > 1e-9) & (c > 1e-6)
     assert inner.mean() > 0.4
@@ -44,9 +44,9 @@ def test_inverse_of_one_number_is_that_of_an_array(rng):
     q, c = rng.uniform(size=500), 10 ** rng.uniform(-14, 2, size=500)
     q[:3] = 0.0, 1.0, 0.5
     c[3] = 0.0
-    alone = [kl_upper(float(a), float(b)) for a, b in zip(q, c, strict=True)]
+    alone = [largest_coin(float(a), float(b)) for a, b in zip(q, c, strict=True)]
     assert {type(p) for p in alone} == {float}
-    np.testing.assert_allclose(alone, kl_upper(q, c), rtol=1e-14)
+    np.testing.assert_allclose(alone, largest_coin(q, c), rtol=1e-14)
     assert alone[1] == 1 and alone[3] == q[3]
     assert alone[0] == pytest.approx(1 - np.exp(-c[0]))
 
@@ -55,7 +55,7 @@ def test_round_trip_from_the_probability(rng):
     q, p = np.sort(rng.uniform(0.001, 0.999, size=(2, N)), axis=0)
     # The divergence of near coins has few digits itself.
     apart = p - q > 1e-3
-    np.testing.assert_allclose(kl_upper(q, divergence(q, p))[apart], p[apart], atol=1e-9)
+    np.testing.assert_allclose(largest_coin(q, divergence(q, p))[apart], p[apart], atol=1e-9)
 
 
 # ---------------------------------------------------------------- the theorem
@@ -211,4 +211,4 @@ def test_edges():
     assert 0 < pac_bayes_bound(0.0, 10**9, delta=1.0) < 2e-8
     assert pac_bayes_bound(0.2, 1, divergence=1e6) == 1.0
     for q, c in itertools.product([0.0, 1e-300, 0.5, 1 - 1e-16, 1.0], [0.0, 1e-300, 1e-16, 1e300]):
-        assert q <= kl_upper(q, c) <= 1
+        assert q <= largest_coin(q, c) <= 1

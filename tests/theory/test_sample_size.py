@@ -17,6 +17,8 @@ from sklearn_sl.theory import (
     agnostic_sample_size,
     binomial_sample_size,
     binomial_upper,
+    compression_bound,
+    double_sample_bound,
     interval_sample_size,
     kl_sample_size,
     linear_margin_sample_size,
@@ -24,8 +26,11 @@ from sklearn_sl.theory import (
     miss_sample_size,
     online_to_batch_sample_size,
     realizable_sample_size,
+    rlm_sample_size,
     sample_size,
     uniform_sample_size,
+    vc_generalization_bound,
+    vc_sample_size,
 )
 from sklearn_sl.theory._pilot import EXPONENTS, in_proportion
 from sklearn_sl.theory._sample_size import exact_test_size
@@ -65,6 +70,22 @@ def sizes_of(plan):
                 "perceptron, stopped at random": online_to_batch_sample_size(225, EPSILON, DELTA),
             },
         ),
+        (
+            {"vc_dimension": 5},
+            {
+                "VC dimension, uniform": 75_141,
+                "VC dimension, realizable": 2_074,
+                "fundamental theorem, agnostic": np.ceil(
+                    vc_sample_size(5, EPSILON, DELTA, setting="agnostic")
+                ),
+                "fundamental theorem, realizable": np.ceil(vc_sample_size(5, EPSILON, DELTA)),
+            },
+        ),
+        ({"n_kept": 7}, {"compression": 559}),
+        (
+            {"lipschitz": 2.0, "norm": 1.5},
+            {"penalty, stability": rlm_sample_size(EPSILON, 2.0, 1.5, DELTA)},
+        ),
         ({"error": 0.1}, {"relative entropy": kl_sample_size(EPSILON, DELTA, 0.1)}),
         (
             {"n_compared": 20},
@@ -81,6 +102,29 @@ def test_plan_has_what_the_functions_say_and_only_what_applies(given, expected):
     assert expected.items() <= sizes.items()
     test = {row.statement for row in plan.rows if row.purpose == "test"}
     assert set(sizes) == set(expected) | test
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 60])
+def test_bounds_are_solved_for_the_smallest_size(size):
+    sizes = sizes_of(sample_size(EPSILON, DELTA, vc_dimension=size, n_kept=size))
+    for name, bound, most in [
+        ("VC dimension, uniform", lambda m: vc_generalization_bound(m, size, DELTA), EPSILON),
+        ("VC dimension, realizable", lambda m: double_sample_bound(m, size, EPSILON), DELTA),
+        ("compression", lambda m: compression_bound(m, size, 0, DELTA), EPSILON),
+    ]:
+        m = sizes[name]
+        assert np.all(bound(np.arange(size + 1, m)) > most)
+        assert np.all(bound(m * np.geomspace(1, 1e6, 500).round()) <= most)
+
+
+def test_orders_of_magnitude_are_no_guarantee():
+    plan = sample_size(0.1, vc_dimension=5)
+    assert list(plan.by_purpose()) == ["train", "order", "test"]
+    assert plan.n_samples("order") < plan.n_samples("train")
+    for epsilon, delta in [(0, 0.1), (0.1, 0), (1e-200, 0.1)]:
+        plan = sample_size(epsilon, delta, vc_dimension=5, n_kept=3, lipschitz=1, norm=1)
+        assert {row.n_samples for row in plan.rows if row.purpose != "test"} >= {math.inf}
+    assert sample_size(1, 1, vc_dimension=5, n_kept=3).n_samples("train") >= 1
 
 
 def test_rows_go_from_the_loosest_to_the_tightest():
@@ -152,6 +196,8 @@ def test_arguments_are_checked():
         ("n_ends", 0),
         ("margin", 0),
         ("radius", -1),
+        ("vc_dimension", 1.5),
+        ("n_kept", -1),
         ("error", 2),
         ("n_compared", 0.5),
         ("epsilon", [0.1, 0.2]),
@@ -161,6 +207,8 @@ def test_arguments_are_checked():
             sample_size(**{"epsilon": 0.1, name: value})
     with pytest.raises(ValueError, match="either n_hypotheses or log_n_hypotheses"):
         sample_size(0.1, n_hypotheses=3, log_n_hypotheses=2.0)
+    with pytest.raises(ValueError, match="both lipschitz and norm"):
+        sample_size(0.1, lipschitz=1.0)
     with pytest.raises(ValueError, match="all of estimator, X and y"):
         sample_size(0.1, estimator=LogisticRegression())
     with pytest.raises(ValueError, match="estimator must be a classifier"):
