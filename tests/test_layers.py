@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import sklearn_sl
 from sklearn_sl._discovery import all_estimators
 
-ROOT = Path(sklearn_sl.__file__).parent
+# The source tree: an installed package has neither Cython sources nor the documentation beside it.
+ROOT = Path(__file__).parents[1] / "sklearn_sl"
 # From the bottom to the top; the parts of one line know nothing of each other.
 LAYERS = [
     {"__init__"},
