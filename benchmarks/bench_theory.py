@@ -70,7 +70,7 @@ OTHERS = {
     "binomial_sample_size": {"n_errors": (1, 500, True)},
     "compression_bound": {"n_errors": (1, 500, True)},
     "chernoff_lower_tail": {"k": (1, 9, False), "mu": (10, 100, False)},
-    "graph_cover_bound": {"p": (1.1, 3.0, False)},
+    "graph_cover_bound": {"p": (1.1, 2.0, False)},
     "wide_diameter_resistance": {"p": (1.1, 3.0, False)},
     "rms_width": {"low": (0.1, 0.2, False), "high": (0.5, 1.0, False)},
     "variable_share_bound": {"alpha": (0.01, 0.4, False)},

@@ -1,4 +1,4 @@
-"""A picture of a plan: how many samples each statement asks for."""
+"""A picture of a plan: how many samples each statement requires."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REACHED = {"marker": "o", "linestyle": "none", "markersize": 6}
 
 @described
 class SampleSizeDisplay:
-    """The numbers of samples that the statements of a plan ask for, loosest first.
+    """The numbers of samples that the statements of a plan require, loosest first.
 
     Each statement is a line up to its number of samples, on a logarithmic axis. An arrow at the
     right edge is an infinite number.

@@ -59,9 +59,9 @@ def bayes_rule(
     "absolute"    the median of ``y``                    the mean distance from the median
     ============  =====================================  =================================
 
-    Of several best targets it is the first one, of several medians the lowest target. At a point
-    of probability zero, where every prediction is as good, it is the one for the law of the targets
-    alone.
+    Ties are broken in favour of the first target, and of the lowest median. At a point of
+    probability zero, where all predictions are equally good, it is the best prediction for the
+    marginal law of the targets.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def bayes_rule(
     See Also
     --------
     expected_loss : The expected loss of any rule.
-    cover_hart_bound : What the nearest neighbour makes of it.
+    cover_hart_bound : The error of the nearest neighbour.
 
     References
     ----------
@@ -149,7 +149,7 @@ def expected_loss(
 
     See Also
     --------
-    bayes_rule : The rule with the least one.
+    bayes_rule : The rule with the smallest expected loss.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def cover_hart_bracket(
 ) -> tuple[Any, Any]:
     """Return bounds on the Bayes error by the error of the nearest neighbour.
 
-    With ``R`` the limit of the latter and ``C`` classes::
+    With ``R`` the limit of the error of the nearest neighbour and ``C`` classes::
 
         (C - 1) / C (1 - sqrt(1 - R C / (C - 1))) <= Bayes error <= R
 
@@ -305,7 +305,7 @@ def cover_hart_bracket(
 
     See Also
     --------
-    cover_hart_bound : The theorem the other way round.
+    cover_hart_bound : From the Bayes error to that of the nearest neighbour.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Compression bounds: the error of a classifier that a few of its samples determine."""
+"""Compression bounds: the error of a classifier that is determined by a few of its samples."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def compression_bound(
     any_size: bool = True,
     closed_form: bool = False,
 ) -> float | np.ndarray:
-    """Return an upper bound on the error of a classifier that a part of its samples determines.
+    """Return an upper bound on the error of a classifier that is determined by some of its samples.
 
-    A learner keeps ``k`` of ``m`` independent samples, and the same classifier can be had from
-    those alone: the support vectors of a machine, the samples on which a perceptron was wrong, the
+    A learner keeps ``k`` of ``m`` independent samples, which alone determine the
+    classifier: the support vectors of a machine, the samples on which a perceptron was wrong, the
     prototypes of a condensed nearest-neighbour rule. The others are a test set for it. There are
     ``N = binomial(m, k)`` choices; so with probability ``1 - delta``, for all of them at once, the
     error ``p`` of a classifier with ``e`` errors on the other ``n = m - k`` samples satisfies::
@@ -70,8 +70,8 @@ def compression_bound(
         ``m^k``.
 
     log_messages : float or array-like, default=0.0
-        The logarithm of the number of messages, if the learner needs to be told something beside
-        the samples, such as a bit for each.
+        The logarithm of the number of messages, if the classifier is determined by the kept samples
+        together with a message, such as a bit for each of them.
 
     any_size : bool, default=True
         Whether ``k`` depends on the samples, so that the factor ``m + 1`` is needed.
@@ -83,12 +83,12 @@ def compression_bound(
     Returns
     -------
     bound : float or ndarray
-        No larger error than this; one if all samples are kept.
+        The bound on the error; one if all samples are kept.
 
     See Also
     --------
-    support_vector_bound : In expectation.
-    pac_bayes_bound : For votes.
+    support_vector_bound : A bound in expectation.
+    pac_bayes_bound : A bound for weighted votes.
 
     References
     ----------

@@ -29,7 +29,7 @@ described = inserter(
     """,
     delta="""
         delta : float or array-like
-            The probability that may be left for a larger deviation, between 0 and 1.
+            The probability of a larger deviation, between 0 and 1.
     """,
     width="""
         width : float or array-like, default=1.0
@@ -159,7 +159,7 @@ def hoeffding_tail(
 def hoeffding_deviation(
     n_samples: ArrayLike, delta: ArrayLike, *, width: ArrayLike = 1.0, sides: int = 1
 ) -> float | np.ndarray:
-    """Return the deviation to which Hoeffding's inequality gives the probability ``delta``.
+    """Return the deviation that Hoeffding's inequality allows with probability ``delta``.
 
     ::
 
@@ -202,7 +202,7 @@ def hoeffding_deviation(
 def hoeffding_sample_size(
     epsilon: ArrayLike, delta: ArrayLike, *, width: ArrayLike = 1.0, sides: int = 1
 ) -> float | np.ndarray:
-    """Return how many samples Hoeffding's inequality asks for.
+    """Return how many samples Hoeffding's inequality requires.
 
     ::
 
@@ -238,10 +238,10 @@ def hoeffding_sample_size(
 
 @described
 def rms_width(low: ArrayLike, high: ArrayLike, axis: int = -1) -> float | np.ndarray:
-    """Return the common width that stands for variables of different ranges.
+    """Return the width that represents variables of different ranges.
 
-    Hoeffding's inequality for independent variables with values in ``[a_i, b_i]`` is the one for a
-    common range of the width::
+    For independent variables with values in ``[a_i, b_i]``, Hoeffding's inequality holds with the
+    common width::
 
         sqrt(mean_i (b_i - a_i)^2)
 
@@ -256,7 +256,7 @@ def rms_width(low: ArrayLike, high: ArrayLike, axis: int = -1) -> float | np.nda
     Returns
     -------
     width : float or ndarray
-        To be given to :func:`hoeffding_tail` and the functions beside it.
+        To be passed to :func:`hoeffding_tail` and its inverses.
 
     See Also
     --------
@@ -351,7 +351,7 @@ def bernstein_deviation(
     bound: ArrayLike = 1.0,
     sides: int = 1,
 ) -> float | np.ndarray:
-    """Return the deviation to which Bernstein's inequality gives the probability ``delta``.
+    """Return the deviation that Bernstein's inequality allows with probability ``delta``.
 
     With ``L = log(sides / delta)`` it is the root of ``m epsilon^2 = L (2 v + 2 b epsilon / 3)``::
 
@@ -399,7 +399,7 @@ def bernstein_sample_size(
     bound: ArrayLike = 1.0,
     sides: int = 1,
 ) -> float | np.ndarray:
-    """Return how many samples Bernstein's inequality asks for.
+    """Return how many samples Bernstein's inequality requires.
 
     ::
 
@@ -449,7 +449,7 @@ def empirical_bernstein_tail(
     width: ArrayLike = 1.0,
     sides: int = 1,
 ) -> float | np.ndarray:
-    """Return the probability that the empirical Bernstein inequality leaves for a deviation.
+    """Return the level at which the empirical Bernstein inequality gives a deviation.
 
     It is the ``delta`` for which :func:`empirical_bernstein_deviation` is ``epsilon``. As the
     variance is that of the sample, this is the level of a statement about the sample at hand, not
@@ -563,7 +563,7 @@ def empirical_bernstein_sample_size(
     width: ArrayLike = 1.0,
     sides: int = 1,
 ) -> float | np.ndarray:
-    """Return how many samples the empirical Bernstein inequality asks for.
+    """Return how many samples the empirical Bernstein inequality requires.
 
     The smallest ``m`` for which :func:`empirical_bernstein_deviation` is at most ``epsilon``, if
     the sample will have this variance.
@@ -663,7 +663,7 @@ def _sensitivity(value):
 def mcdiarmid_deviation(
     n_samples: ArrayLike, delta: ArrayLike, *, sensitivity: ArrayLike = 1.0, sides: int = 1
 ) -> float | np.ndarray:
-    """Return the deviation to which McDiarmid's inequality gives the probability ``delta``.
+    """Return the deviation that McDiarmid's inequality allows with probability ``delta``.
 
     ::
 
@@ -700,7 +700,7 @@ def mcdiarmid_deviation(
 def mcdiarmid_sample_size(
     epsilon: ArrayLike, delta: ArrayLike, *, sensitivity: ArrayLike = 1.0, sides: int = 1
 ) -> float | np.ndarray:
-    """Return how many samples McDiarmid's inequality asks for.
+    """Return how many samples McDiarmid's inequality requires.
 
     ::
 
@@ -740,7 +740,7 @@ def union_bound(probability: ArrayLike, n_events: ArrayLike = 1) -> float | np.n
 
         P(E_1 or ... or E_n) <= P(E_1) + ... + P(E_n)
 
-    whether or not the events depend on each other. For events of different probabilities give
+    whether or not the events depend on each other. For events of different probabilities pass
     their sum.
 
     Parameters
@@ -758,7 +758,7 @@ def union_bound(probability: ArrayLike, n_events: ArrayLike = 1) -> float | np.n
 
     See Also
     --------
-    union_level : The other way round.
+    union_level : The inverse.
 
     Examples
     --------

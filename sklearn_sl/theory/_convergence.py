@@ -126,8 +126,8 @@ def gradient_descent_steps(
 
     The average of ``T >= B^2 rho^2 / epsilon^2`` steps with the rate of
     :func:`gradient_descent_rate` is no farther than ``epsilon`` from the optimum; in expectation,
-    if the gradients are random. Each step on a new sample makes it a learner: the expected excess
-    risk after ``T`` samples is at most ``epsilon``, and by Markov's inequality it is at most
+    if the gradients are random. If each step uses a new sample, it is a learner: the expected
+    excess risk after ``T`` samples is at most ``epsilon``, and by Markov's inequality it is at most
     ``epsilon`` with probability ``1 - delta`` after as many steps as ``epsilon delta`` takes.
 
     Parameters
@@ -147,7 +147,7 @@ def gradient_descent_steps(
     Returns
     -------
     n_steps : float or ndarray
-        The least such number, a whole one.
+        The smallest such number, an integer.
 
     See Also
     --------
@@ -278,7 +278,7 @@ class ControlVariate(NamedTuple):
         ``c``.
 
     variance : float
-        The least variance.
+        The smallest variance.
 
     See Also
     --------
@@ -297,7 +297,7 @@ class ControlVariate(NamedTuple):
 
 
 def control_variate(values: ArrayLike, control: ArrayLike) -> Any:
-    """Return the coefficient with which a control variate reduces a variance most.
+    """Return the coefficient with which a control variate reduces the variance most.
 
     The variable ``v + c (y - E y)`` has the mean of ``v``, and its variance is least for::
 
@@ -312,7 +312,7 @@ def control_variate(values: ArrayLike, control: ArrayLike) -> Any:
         Values of ``v``, all equally likely.
 
     control : array-like of shape (n,)
-        The values of ``y`` beside them, not all equal.
+        The corresponding values of ``y``, not all equal.
 
     Returns
     -------

@@ -128,14 +128,14 @@ def error_decomposition(
     Parameters
     ----------
     estimator : estimator
-        What to fit. Its own random states are drawn anew for each training set.
+        The estimator to fit. Its random states are redrawn for each training set.
 
     draw : callable
         ``draw(rng) -> X, y`` returns a training set, drawn by the given
         :class:`numpy.random.Generator`.
 
     X_test : array-like of shape (n_test, n_features)
-        The test samples, many.
+        A large test set.
 
     y_test : array-like of shape (n_test,)
         Their labels or targets.

@@ -72,8 +72,8 @@ def miss_probability(
 
         (1 - epsilon)^m <= exp(-epsilon m)
 
-    This is why learning can be approximately correct only: of what is rarer than ``1 / m`` there is
-    probably no sample.
+    This is why learning can only be *approximately* correct: what is rarer than ``1 / m`` is
+    probably not in the sample.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def miss_probability(
 
     See Also
     --------
-    missed_mass : How probable what is missed may be.
+    missed_mass : How probable a missed event may be.
     miss_sample_size : How many samples show it.
 
     Examples
@@ -109,7 +109,7 @@ def miss_probability(
 def missed_mass(
     n_samples: ArrayLike, delta: ArrayLike, *, sharp: bool = True
 ) -> float | np.ndarray:
-    """Return how probable an event may be that no sample shows, with probability ``delta``.
+    """Return the largest probability of an event that is missed with probability ``delta``.
 
     ::
 
@@ -122,7 +122,7 @@ def missed_mass(
     {delta}
 
     sharp : bool, default=True
-        Return the left side, not the right one.
+        Return the left-hand side, not the right-hand side.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def missed_mass(
 
     See Also
     --------
-    miss_probability : The other way round.
+    miss_probability : The inverse.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def missed_mass(
 def miss_sample_size(
     epsilon: ArrayLike, delta: ArrayLike, *, sharp: bool = True
 ) -> float | np.ndarray:
-    """Return how many samples show an event with probability at least ``1 - delta``.
+    """Return how many samples reveal an event with probability at least ``1 - delta``.
 
     ::
 

@@ -1,4 +1,4 @@
-"""The losses of linear models, and the numbers that their theorems ask for."""
+"""The losses of linear models, and the constants that the theorems about them need."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class LossConstants(NamedTuple):
         Whether the loss is convex.
 
     lipschitz : float
-        ``|L(a) - L(b)| <= lipschitz |a - b|``; infinite if there is no such number.
+        ``|L(a) - L(b)| <= lipschitz |a - b|``; infinite if there is none.
 
     smoothness : float
-        ``|L'(a) - L'(b)| <= smoothness |a - b|``; infinite if there is no such number.
+        ``|L'(a) - L'(b)| <= smoothness |a - b|``; infinite if there is none.
 
     strong_convexity : float
-        ``L(a) - strong_convexity |a|^2 / 2`` is convex; 0 if that is for no larger number.
+        ``L(a) - strong_convexity |a|^2 / 2`` is convex; 0 if no larger number will do.
 
     surrogate_factor : float
         The least ``c`` with ``c L >= 1`` wherever the score gives a wrong class or none; infinite
@@ -253,7 +253,7 @@ def loss_constants(loss: str, radius: float = inf, epsilon: float = 0.1) -> Any:
     """Return the Lipschitz, smoothness and strong-convexity constants of a loss.
 
     They are those of the loss as a function of the score ``a``, the output of a model before any
-    rounding to a class. Bounds on stability, risk and convergence ask for them.
+    rounding to a class. Bounds on stability, risk and convergence need them.
 
     ============================== ======================= ============ ===================
     loss                           Lipschitz               smoothness   strong convexity
@@ -368,8 +368,8 @@ def loss_gradient(
     Parameters
     ----------
     loss : str
-        As in :func:`loss_constants`. The zero-one loss has the derivative zero wherever there is
-        one, which is of no use.
+        As in :func:`loss_constants`. The derivative of the zero-one loss is zero wherever it
+        exists, and of no use.
 
     y : array-like
         The targets; see :func:`loss_value`.
@@ -464,7 +464,7 @@ class SurrogateDecomposition(NamedTuple):
 def surrogate_decomposition(
     best_risk: ArrayLike, best_surrogate_risk: ArrayLike, surrogate_risk: ArrayLike
 ) -> Any:
-    """Return what the risk of a model is made of that was fitted with a surrogate of its loss.
+    """Return the parts of the risk of a model that was fitted with a surrogate loss.
 
     Let ``R`` be the risk of a loss that is hard to minimise, such as the zero-one loss, and ``S``
     that of a convex loss which is never smaller, such as the hinge. For a model ``w``::

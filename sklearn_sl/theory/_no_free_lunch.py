@@ -31,7 +31,7 @@ class NoFreeLunch(NamedTuple):
         How often the error was 1/8 or more.
 
     rote : float
-        The expected error of a learner by rote, which no learner is below.
+        The expected error of learning by rote, the smallest of all learners.
 
     See Also
     --------
@@ -62,8 +62,8 @@ def no_free_lunch(
 ) -> NoFreeLunch:
     """Measure the error of any classifier where nothing is known about the labels.
 
-    The domain are ``k`` points on the line, all equally likely, and their labels are drawn by a
-    fair coin, once for each repeat. The classifier is fitted to ``m`` points drawn with
+    The domain consists of ``k`` points on the line, all equally likely, and their labels are drawn
+    by a fair coin, once for each repeat. The classifier is fitted to ``m`` points drawn with
     replacement, and its error is the share of the domain on which it is wrong. For every learner,
     as it can know the labels of at most ``m`` points::
 
@@ -78,8 +78,8 @@ def no_free_lunch(
     Parameters
     ----------
     estimator : classifier
-        What to fit. If only one class was drawn, that class is the prediction, as many classifiers
-        refuse to learn from one.
+        The classifier to fit. If only one class was drawn, that class is predicted, as many
+        classifiers refuse to be fitted to one class.
 
     n_samples : int
         The number ``m`` of samples.
@@ -101,7 +101,7 @@ def no_free_lunch(
 
     See Also
     --------
-    rote_learner_error : What no learner is below.
+    rote_learner_error : The smallest possible expected error.
 
     References
     ----------
@@ -137,7 +137,7 @@ def no_free_lunch(
 
 
 def rote_learner_error(n_samples: ArrayLike, domain_size: ArrayLike) -> float | np.ndarray:
-    """Return the expected error of learning by rote, the least one where nothing is known.
+    """Return the expected error of learning by rote, the smallest possible one on random labels.
 
     On ``k`` equally likely points with labels by a fair coin, a learner that remembers ``m`` of
     them, drawn with replacement, and guesses the others errs with probability::
@@ -179,7 +179,7 @@ def rote_learner_error(n_samples: ArrayLike, domain_size: ArrayLike) -> float | 
 
 
 def reverse_markov(mean: ArrayLike, threshold: ArrayLike) -> float | np.ndarray:
-    """Return how likely a variable between 0 and 1 is to be large, at least.
+    """Return a lower bound on the probability that a variable between 0 and 1 is large.
 
     For ``X`` in [0, 1] and a threshold ``a`` below one::
 
@@ -244,7 +244,7 @@ def no_free_lunch_domain(n_samples: int, epsilon: float, delta: float) -> int:
     Returns
     -------
     domain_size : int
-        A number ``k`` of points that is enough. It need not be the smallest one.
+        A sufficient number ``k`` of points, not necessarily the smallest.
 
     See Also
     --------

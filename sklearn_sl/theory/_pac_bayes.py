@@ -57,7 +57,7 @@ def pac_bayes_bound(
     Returns
     -------
     bound : float or ndarray
-        No larger error of the Gibbs classifier than this. That of the weighted vote is at most
+        The bound on the error of the Gibbs classifier. That of the weighted vote is at most
         twice as large.
 
     See Also
@@ -133,7 +133,7 @@ def vote_bound(
     be the least number of them, ``e_S`` the mean of the validation errors, weighted by ``rho``, and
     ``pi`` prior weights. Then with probability ``1 - delta`` the weighted mean ``e`` of the errors
     of the members satisfies ``kl(e_S || e) <= (KL(rho || pi) + ln(2 sqrt(n) / delta)) / n``. Where
-    the vote is wrong, members with half of the weight are wrong at least, so that its error is at
+    the vote is wrong, members with at least half of the weight are wrong, so that its error is at
     most ``2 e``.
 
     Nothing is assumed about the members, which may be as dependent as trees on the same data are.
@@ -149,10 +149,12 @@ def vote_bound(
         The numbers of their validation samples.
 
     weights : array-like of shape (n_members,), default=None
-        The weights ``rho`` of the vote, which are divided by their sum; None: all alike.
+        The weights ``rho`` of the vote, which are divided by their sum; None stands for equal
+        weights.
 
     prior : array-like of shape (n_members,), default=None
-        The weights ``pi``, fixed before the validation samples are looked at; None: all alike.
+        The weights ``pi``, fixed before the validation samples are seen; None stands for equal
+        weights.
 
     delta : float, default=0.05
         The probability of failure, in (0, 1].
@@ -231,7 +233,7 @@ def c_bound(gibbs_error: ArrayLike, disagreement: ArrayLike) -> float | np.ndarr
     Returns
     -------
     bound : float or ndarray
-        No larger error of the vote than this.
+        The bound on the error of the vote.
 
     See Also
     --------

@@ -42,7 +42,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class PlannedSize:
-    """One row of a :class:`SamplePlan`: how many samples a statement asks for.
+    """One row of a :class:`SamplePlan`: how many samples a statement requires.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ def sample_size(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SamplePlan:
-    """Return how many samples are needed for an accuracy, by all statements that apply.
+    """Return how many samples are needed for an accuracy, by every bound that applies.
 
     Say what is known: the size of a finite class, its VC dimension, that it is intervals or boxes,
     a margin, a penalty, a few samples that determine the classifier, or a classifier and a pilot
@@ -490,10 +490,10 @@ def sample_size(
     assumption and with what it guarantees with probability at least ``1 - delta``. How many test
     samples are needed does not depend on the class.
 
-    The numbers of the theory hold for every distribution, and are often far too large for the one
-    at hand. The pilot is the opposite: the classifier is fitted to parts of the sample, a power law
-    ``limit + factor m^(-exponent)`` is fitted to its errors on left-out folds and extended to the
-    right. That guarantees nothing.
+    The numbers of the theory hold for every distribution, and are often far larger than a given
+    problem requires. A pilot is the opposite: the classifier is fitted to parts of the sample, and
+    a power law ``limit + factor m^(-exponent)`` is fitted to its errors on held-out folds and
+    extrapolated. That guarantees nothing.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ class Shattering(NamedTuple):
         Whether there is a set for every labelling.
 
     failing : ndarray of shape (n_points,) or None
-        A labelling with -1 and 1 that no set of the class produces, None if there is no such one.
+        A labelling with -1 and 1 that no set of the class produces, None if every labelling is
+        produced.
 
     labellings : ndarray of shape (n_found, n_points)
         The labellings that were found before: all of them if the points are shattered.
@@ -66,10 +67,10 @@ def can_shatter(
         "convex polygons",
     ],
 ) -> Any:
-    """Play the shattering game: you have chosen points, and the enemy labels them in every way.
+    """Play the shattering game: can a class of sets produce every labelling of given points?
 
-    Each labelling asks for a set of the class that contains exactly the points labelled 1. If there
-    always is one, the class shatters the points, and its VC dimension is at least their number.
+    For each labelling the class must have a set that contains exactly the points labelled 1. If it
+    always has, the class shatters the points, and its VC dimension is at least their number.
 
     - ``"thresholds"``: ``x >= t`` on the line; a member is ``{"threshold"}``.
     - ``"intervals"``: ``a <= x <= b`` on the line; ``{"low", "high"}``.
@@ -80,7 +81,7 @@ def can_shatter(
     - ``"disks"``: ``|x - c| <= r``, balls in other dimensions than two; ``{"center", "radius"}``.
       In terms of ``x`` and ``|x|^2`` they are the half-spaces
       ``2 c @ x - |x|^2 + r^2 - |c|^2 >= 0``, whose weight of ``|x|^2`` is negative: complements of
-      disks are half-spaces, too, but no disks. A half-space of ``x`` alone agrees with a large
+      disks are half-spaces as well, but not disks. A half-space of ``x`` alone agrees with a large
       disk on finitely many points.
     - ``"convex polygons"``: hulls of finitely many points, in any dimension; ``{"vertices"}``. The
       hull of the positive points must not contain a negative one.
@@ -88,7 +89,7 @@ def can_shatter(
     Parameters
     ----------
     points : array-like of shape (n_points, n_features) or (n_points,)
-        At most 20 points. A vector is points on the line.
+        At most 20 points. A 1-D array holds points on the line.
 
     family : str
         The class of sets, one of the above.
@@ -107,7 +108,7 @@ def can_shatter(
 
     Notes
     -----
-    Points that can be separated by less than a millionth of their spread alone count as not
+    Points that can only be separated by less than a millionth of their spread count as not
     separable.
 
     References

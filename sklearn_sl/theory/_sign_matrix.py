@@ -37,7 +37,7 @@ class VCDimension(NamedTuple):
         bit ``i`` of ``k`` is one.
 
     upper_bound : int
-        No larger set is shattered. It is ``dimension`` if the search came to its end.
+        No larger set is shattered. Equal to ``dimension`` if the search was completed.
 
     n_sets : int
         How many sets of points were tried.
@@ -80,8 +80,8 @@ def vc_dimension(signs: ArrayLike, *, max_sets: int = 100_000_000) -> VCDimensio
         The labels, either -1 and 1, or 0 and 1, or booleans.
 
     max_sets : int, default=100_000_000
-        The largest number of sets to try. When they do not suffice, there is a warning and
-        ``upper_bound`` is above ``dimension``.
+        The largest number of sets to try. If they do not suffice, there is a warning and
+        ``upper_bound`` exceeds ``dimension``.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def vc_dimension(signs: ArrayLike, *, max_sets: int = 100_000_000) -> VCDimensio
 
     See Also
     --------
-    growth_function : How many patterns there are on the points at most.
+    growth_function : The largest number of patterns on points.
     vc_dimension_of : Known dimensions of infinite classes.
     can_shatter : Whether an infinite class shatters given points.
 
@@ -238,7 +238,7 @@ def shatter_coefficient(signs: ArrayLike, points: ArrayLike | None = None) -> in
 
     See Also
     --------
-    growth_function : The largest number for so many points.
+    growth_function : The largest number for any set of that size.
 
     Examples
     --------
@@ -261,14 +261,14 @@ def shatter_coefficient(signs: ArrayLike, points: ArrayLike | None = None) -> in
 def growth_function(
     signs: ArrayLike, n_points: ArrayLike | None = None, *, max_sets: int = 100_000_000
 ) -> Any:
-    """Return the growth function of a finite class: how many patterns some points have at most.
+    """Return the growth function of a finite class: the largest number of patterns on ``m`` points.
 
     ``Pi(m)`` is the largest :func:`shatter_coefficient` of ``m`` points. It is ``2^m`` up to the
     VC dimension, and above it at most the sum of :func:`sauer_shelah`.
 
     The search is exact, by branch and bound over sets of points: each further point at most
     doubles the number of patterns. It ends early where the bound of Sauer and Shelah, or the number
-    of all different rows, is attained. Otherwise it may try all sets of so many points.
+    of all different rows, is attained. Otherwise it may try all sets of that size.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Stability:
         Mean loss on new samples minus mean loss on the training set.
 
     instability : ndarray of shape (n_repeats,)
-        By how much the loss at a sample rises if another one takes its place in the training set.
+        By how much the loss at a sample rises if the sample is replaced in the training set.
 
     risk : ndarray of shape (n_repeats,)
         Mean loss on new samples.
@@ -113,8 +113,8 @@ def replace_one_stability(
     Parameters
     ----------
     estimator : estimator object
-        What to fit. Its own random states are drawn anew for each data set, the same for both
-        clones.
+        The estimator to fit. Its random states are redrawn for each data set, and are the same for
+        both clones.
 
     draw : callable
         ``draw(rng) -> X, y`` returns a data set of independent samples, drawn by the given
@@ -143,7 +143,7 @@ def replace_one_stability(
 
     See Also
     --------
-    rlm_stability_bound : Of regularised loss minimisation.
+    rlm_stability_bound : The bound for regularised loss minimisation.
     bias_variance : Another decomposition of the error, by simulation as well.
 
     References
@@ -226,8 +226,8 @@ def rlm_stability_bound(
     """Return an upper bound on the overfitting of regularised loss minimisation.
 
     The learner minimises ``1/m sum_i L(w, z_i) + lambda ||w||^2``. If the loss is convex and
-    ``rho``-Lipschitz in ``w``, the objective is ``2 lambda``-strongly convex, so that another
-    sample moves its minimiser by no more than ``2 rho / (lambda m)``, always, and the loss of no
+    ``rho``-Lipschitz in ``w``, the objective is ``2 lambda``-strongly convex, so that replacing
+    a sample moves its minimiser by no more than ``2 rho / (lambda m)``, always, and the loss of no
     sample by more than::
 
         2 rho^2 / (lambda m)
@@ -251,7 +251,7 @@ def rlm_stability_bound(
     Returns
     -------
     bound : float or ndarray
-        No larger expected gap between risk and training loss than this.
+        The bound on the expected gap between risk and training loss.
 
     See Also
     --------
@@ -277,7 +277,7 @@ def rlm_stability_bound(
 def rlm_movement_bound(
     lipschitz: ArrayLike, penalty: ArrayLike, n_samples: ArrayLike
 ) -> float | np.ndarray:
-    """Return how far the weights of regularised loss minimisation move for another sample.
+    """Return how far the weights of regularised loss minimisation move if a sample is replaced.
 
     The minimiser of ``1/m sum_i L(w, z_i) + lambda ||w||^2``, for a convex loss that is
     ``rho``-Lipschitz in ``w``, moves by no more than ``2 rho / (lambda m)`` if any one of the
@@ -298,7 +298,7 @@ def rlm_movement_bound(
     Returns
     -------
     bound : float or ndarray
-        No larger distance than this.
+        The bound on the distance.
 
     See Also
     --------
@@ -316,7 +316,7 @@ def rlm_movement_bound(
 
 @unwarned
 def rlm_penalty(lipschitz: ArrayLike, norm: ArrayLike, n_samples: ArrayLike) -> float | np.ndarray:
-    """Return the penalty with which the risk bound of regularised loss minimisation is least.
+    """Return the penalty that minimises the risk bound of regularised loss minimisation.
 
     It is ``(rho / B) sqrt(2 / m)``.
 
@@ -334,7 +334,7 @@ def rlm_penalty(lipschitz: ArrayLike, norm: ArrayLike, n_samples: ArrayLike) -> 
     Returns
     -------
     penalty : float or ndarray
-        The factor ``lambda`` of ``||w||^2`` beside the mean loss.
+        The factor ``lambda`` of ``||w||^2``, added to the mean loss.
 
     See Also
     --------
@@ -445,7 +445,7 @@ def rlm_sample_size(
     Returns
     -------
     n_samples : float or ndarray
-        The least such number, a whole one.
+        The smallest such number, an integer.
 
     See Also
     --------
@@ -493,7 +493,7 @@ def markov_excess(expected_excess: ArrayLike, delta: ArrayLike) -> float | np.nd
     Returns
     -------
     bound : float or ndarray
-        No larger excess risk than this, with probability ``1 - delta`` at least.
+        The bound on the excess risk, which holds with probability at least ``1 - delta``.
 
     See Also
     --------
@@ -561,7 +561,7 @@ def soft_svm_bound(
     Returns
     -------
     bound : float or ndarray
-        No larger expected risk than this.
+        The bound on the expected risk.
 
     See Also
     --------
@@ -590,9 +590,9 @@ def soft_svm_bound(
 def support_vector_bound(n_support: ArrayLike, n_samples: ArrayLike) -> float | np.ndarray:
     """Return an upper bound on the expected error of a support vector machine.
 
-    Left out, a sample that is no support vector changes nothing, and was on the right side. So the
-    leave-one-out error on ``m`` samples is at most the share of support vectors, and as it is in
-    expectation the error of a machine fitted to ``m - 1`` samples::
+    Leaving out a sample that is not a support vector changes nothing, and that sample is on the
+    right side. So the leave-one-out error on ``m`` samples is at most the share of support vectors.
+    Its expectation is the expected error of a machine fitted to ``m - 1`` samples::
 
         E[error after m - 1 samples] <= E[number of support vectors of m samples] / m
 
@@ -601,8 +601,8 @@ def support_vector_bound(n_support: ArrayLike, n_samples: ArrayLike) -> float | 
     Parameters
     ----------
     n_support : float or array-like
-        The expected number of support vectors; of one machine, the bound is an estimate of what
-        it says.
+        The expected number of support vectors. With the number of one fitted machine, the result is
+        an estimate of the bound.
 
     n_samples : int or array-like
         The number ``m`` of samples.
@@ -610,7 +610,7 @@ def support_vector_bound(n_support: ArrayLike, n_samples: ArrayLike) -> float | 
     Returns
     -------
     bound : float or ndarray
-        No larger expected error than this.
+        The bound on the expected error.
 
     See Also
     --------

@@ -6,8 +6,9 @@ from reprlib import repr as short
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
+from sklearn_sl.theory._binomial import log_binomial
 from sklearn_sl.theory._domain import any_of, positive, real, whole
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def switching_class_size(
             f"n_switches must be < n_trials={short(n_trials)}; got {short(n_switches)}."
         )
     if n_modes is None:
-        return _log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
+        return log_binomial(T - 1, k) + np.log(n) + xlogy(k, n - 1)
     m = whole("n_modes", n_modes, low=1)
     if any_of(m > n):
         raise ValueError(f"n_modes must be <= n_experts={short(n_experts)}; got {short(n_modes)}.")
-    return _log_binomial(n, m) + _log_binomial(T - 1, k) + (k + 1) * np.log(m)
+    return log_binomial(n, m) + log_binomial(T - 1, k) + (k + 1) * np.log(m)
 
 
 def past_posteriors_bound(
@@ -184,10 +185,6 @@ def past_posteriors_bound(
         cost += decay * k * np.log(2 * (m - 1) * (T - 1) / k)
         cost += k * np.log(np.sum(np.arange(1.0, T) ** -decay))
     return float(positive("c", c) * cost)
-
-
-def _log_binomial(n, k):
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def multitask_rates(n_trials, n_tasks, n_modes, n_switches):

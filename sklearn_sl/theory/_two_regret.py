@@ -75,7 +75,7 @@ def two_regret_bound(n_experts: ArrayLike, most_mistakes: ArrayLike) -> float | 
     Returns
     -------
     bound : float or ndarray
-        No larger 2-regret than this.
+        The bound on the 2-regret.
 
     See Also
     --------

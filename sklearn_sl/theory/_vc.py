@@ -45,12 +45,12 @@ def sauer_shelah(
 ) -> float | np.ndarray:
     """Return the bound of Sauer and Shelah on the growth function.
 
-    A class of VC dimension ``d`` has on ``m`` points at most so many patterns::
+    The number of patterns of a class of VC dimension ``d`` on ``m`` points is bounded by::
 
         Pi(m) <= sum_{i <= d} binomial(m, i) <= (e m / d)^d
 
-    The second one holds for ``m >= d >= 1``; below, it is ``2^m`` here, which is exact. The sum is
-    attained, for example by all sets of at most ``d`` points.
+    The second bound holds for ``m >= d >= 1``; for smaller ``m`` the function returns ``2^m``,
+    which is exact. The sum is attained, for example by all sets of at most ``d`` points.
 
     Parameters
     ----------
@@ -193,17 +193,17 @@ def vc_sample_size(
     """Return a sample size of the fundamental theorem of statistical learning.
 
     To learn a class of VC dimension ``d`` up to an error of ``epsilon`` with probability
-    ``1 - delta``, a sample of so many is enough (``side="upper"``), for some constants ``C``, and
-    so many are needed (``side="lower"``), for others::
+    ``1 - delta``, samples of the following sizes are sufficient (``side="upper"``) for some
+    constant ``C``, and necessary (``side="lower"``) for another one::
 
         realizable, upper    C (d log(1/epsilon) + log(1/delta)) / epsilon
         realizable, lower    C (d + log(1/delta)) / epsilon
         agnostic, both       C (d + log(1/delta)) / epsilon^2
 
-    In the realizable case some hypothesis makes no error; in the agnostic one ``epsilon`` is what
-    the error of the empirical minimiser exceeds the least one by. **The theorem says that there
-    are such constants, not what they are.** With ``constant=1``, a unit, the sizes tell how
-    problems compare; what is proved with a number is :func:`vc_generalization_bound` and
+    In the realizable case some hypothesis makes no error; in the agnostic one ``epsilon`` is the
+    excess of the error of the empirical minimiser over the smallest one. **The theorem says that
+    there are such constants, not what they are.** With ``constant=1``, a unit, the sizes show how
+    problems compare; bounds with known constants are :func:`vc_generalization_bound` and
     :func:`double_sample_bound`.
 
     Parameters
@@ -221,7 +221,7 @@ def vc_sample_size(
         Whether some hypothesis makes no error.
 
     side : {"upper", "lower"}, default="upper"
-        Whether the size is enough or needed.
+        Whether the size is sufficient or necessary.
 
     constant : float or array-like, default=1.0
         The constant ``C``.
@@ -292,7 +292,7 @@ def vc_accuracy(
         Whether some hypothesis makes no error.
 
     side : {"upper", "lower"}, default="upper"
-        Whether the size is enough or needed.
+        Whether the size is sufficient or necessary.
 
     constant : float or array-like, default=1.0
         The constant ``C``.
@@ -353,7 +353,7 @@ def vc_confidence(
         Whether some hypothesis makes no error.
 
     side : {"upper", "lower"}, default="upper"
-        Whether the size is enough or needed.
+        Whether the size is sufficient or necessary.
 
     constant : float or array-like, default=1.0
         The constant ``C``.
@@ -361,7 +361,7 @@ def vc_confidence(
     Returns
     -------
     delta : float or ndarray
-        The probability, one where the theorem says nothing.
+        The probability, one where the theorem is vacuous.
 
     See Also
     --------
@@ -426,7 +426,7 @@ def vc_generalization_bound(
     Returns
     -------
     bound : float or ndarray
-        It says nothing where it exceeds one.
+        It is vacuous where it exceeds one.
 
     See Also
     --------
@@ -463,7 +463,7 @@ def vc_generalization_bound(
 def double_sample_bound(
     n_samples: ArrayLike, vc_dimension: ArrayLike, epsilon: ArrayLike
 ) -> float | np.ndarray:
-    """Return how likely a hypothesis with a large error makes none on the samples, at most.
+    """Return a bound on the probability that a hypothesis with a large error is consistent.
 
     The two-sample trick: if a hypothesis with an error above ``epsilon`` makes none on ``m``
     samples, it is likely to make ``epsilon m / 2`` on ``m`` others. Now the hypotheses matter by
@@ -487,7 +487,7 @@ def double_sample_bound(
     Returns
     -------
     probability : float or ndarray
-        The bound, one where the theorem says nothing.
+        The bound, one where the theorem is vacuous.
 
     See Also
     --------

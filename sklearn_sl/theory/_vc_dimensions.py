@@ -49,8 +49,8 @@ def vc_dimension_of(
     ``"sigmoid network, lower"``   Omega(E^2): C E^2                n_edges, constant
     =============================  ===============================  =========================
 
-    Those without "at most" are exact. Margin half-spaces have ``|w| <= norm`` and are asked about
-    points with ``|x| <= radius`` and ``|w @ x| >= 1`` alone. A network has ``E`` edges and
+    Those without "at most" are exact. Margin half-spaces have ``|w| <= norm`` and are restricted
+    to points with ``|x| <= radius`` and ``|w @ x| >= 1``. A network has ``E`` edges and
     ``N >= 2`` units with a threshold, or ``V`` nodes; the source of its bound has the logarithm to
     base 2, the safe side. The order of growth alone is known for sigmoid networks: ``constant=1``
     is a unit. A class that is part of another one has no larger dimension.
