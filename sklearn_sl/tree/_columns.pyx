@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The columns of a node: which features it looks at, and its cells in the order of their values.
 
 The cells are kept sorted, or sorted on demand. Of sparse samples only the entries that are stored

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The best split of a node.
 
 Sums over rows are exact, and so do not depend on their order: what is added are integers, the
