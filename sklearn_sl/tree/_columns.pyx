@@ -346,7 +346,8 @@ cdef class Columns:
                 continue
             self.whole[n] = <uint64_t> self.n_negative[feature] << 32 | <uint64_t> i
             n += 1
-        memcpy(&self.whole[n], above, self.n_above * sizeof(uint64_t))
+        # No element of the array: where nothing is positive, its place is behind the last one.
+        memcpy(&self.whole[0] + n, above, self.n_above * sizeof(uint64_t))
         return &self.whole[0]
 
 
