@@ -171,7 +171,7 @@ def test_margin_cdf_wants_both_samples_and_classes():
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match="X and y must both be given"):
         model.margin_cdf(0.0, X)
-    with pytest.raises(ValueError, match="no other classes"):
+    with pytest.raises(ValueError, match="only classes seen in fit"):
         model.margins(X, y + 5)
 
 
