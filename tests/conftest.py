@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn
 from hypothesis import settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -75,6 +76,17 @@ def one_blas_thread():
 def rng():
     """Return the random generator of the test, the same on every run."""
     return np.random.default_rng(0)
+
+
+def random_sparse(rng, shape, density, format="csr"):
+    """Return a sparse array with uniform entries at random places.
+
+    SciPy's own ``random_array`` takes its generator by another name before 1.15.
+    """
+    size = shape[0] * shape[1]
+    places = rng.choice(size, round(density * size), replace=False)
+    entries = rng.random(len(places)), np.unravel_index(places, shape)
+    return sp.coo_array(entries, shape=shape).asformat(format)
 
 
 def scikit_learn_before(version):

@@ -6,9 +6,9 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from _checks import configurations, label, problem
 from _damage import FAR, Case, Crashes, cases, outcomes
+from conftest import random_sparse
 from skops import io as skops_io
 
 from sklearn_sl._discovery import all_estimators
@@ -62,7 +62,8 @@ def more_models():
     X, y = table_with_categories()
     options = {"categorical_features": [1], "surrogates": 2, "competitors": 2}
     tree = DecisionTreeClassifier(**options)
-    sparse, labels = sp.random_array((30, 5), density=0.5, rng=0, format="csr"), np.arange(30) % 3
+    sparse = random_sparse(np.random.default_rng(0), (30, 5), 0.5)
+    labels = np.arange(30) % 3
     strings, kinds = ["abab", "abba", "baab", "bbbb", "bbba", "aab"], [1, 1, 1, 0, 0, 1]
     advice, outcomes = np.random.default_rng(0).integers(2, size=(2, 30, 4)), np.arange(30) % 2
     models = {

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Sending samples down many trees, and adding up what the leaves say.
 
 The nodes of a tree are packed for this one purpose: 16 bytes each, siblings side by side, so that

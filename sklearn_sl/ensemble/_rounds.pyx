@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The arithmetic of a round of boosting on samples that count by their masses."""
 
 from libc.stdint cimport int8_t, int32_t, uint8_t

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The best stump, under weights that change from round to round.
 
 The columns are sorted once. A stump sends the first ``k`` cells of a column left; with the mass

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Growing a classification or regression tree on columns that were sorted once.
 
 The rows of a node are a segment ``[start, stop)`` of ``rows``, and in every column the same

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Cells of sorted columns, and the loops over them.
 
 A cell is ``rank << 32 | i``: the rank of a value in its column, and a row. Missing values have the

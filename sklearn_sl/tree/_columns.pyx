@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The columns of a node: which features it looks at, and its cells in the order of their values.
 
 The cells are kept sorted, or sorted on demand. Of sparse samples only the entries that are stored
@@ -347,7 +346,8 @@ cdef class Columns:
                 continue
             self.whole[n] = <uint64_t> self.n_negative[feature] << 32 | <uint64_t> i
             n += 1
-        memcpy(&self.whole[n], above, self.n_above * sizeof(uint64_t))
+        # No element of the array: where nothing is positive, its place is behind the last one.
+        memcpy(&self.whole[0] + n, above, self.n_above * sizeof(uint64_t))
         return &self.whole[0]
 
 

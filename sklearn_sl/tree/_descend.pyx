@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Sending samples down a tree.
 
 A tree is an array of packed nodes; a sample goes left if its value is at most the threshold. What

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Weight, impurity and value of a node."""
 
 from libc.math cimport INFINITY, fabs, log

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Weighted medians of the rows of a node, and the absolute deviations from them.
 
 A median of numbers ``y`` with weights ``w`` minimises the loss ``sum_i w_i |y_i - c|``. With the

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """Dividing a node: the side of each row, by its value, by surrogates, or by the majority."""
 
 from libc.math cimport isnan

@@ -1,4 +1,3 @@
-# cython: nonecheck=False
 """The best split of a node.
 
 Sums over rows are exact, and so do not depend on their order: what is added are integers, the
@@ -746,15 +745,16 @@ cdef class SplitSearch:
         self, const uint64_t* cells, Py_ssize_t n_groups, Py_ssize_t n
     ) noexcept nogil:
         """Write the cells in the order of their categories, missing ones last."""
-        cdef Py_ssize_t g, group, here = 0
+        cdef Py_ssize_t g, group
+        # No element of the array: where nothing is missing, its place is behind the last one.
+        cdef uint64_t* here = &self.grouped[0]
         for g in range(n_groups):
             group = self.group_order[g]
             memcpy(
-                &self.grouped[here], cells + self.group_begin[group],
-                self.group_count[group] * sizeof(uint64_t),
+                here, cells + self.group_begin[group], self.group_count[group] * sizeof(uint64_t)
             )
             here += self.group_count[group]
-        memcpy(&self.grouped[n], cells + n, (self.medians.n_rows - n) * sizeof(uint64_t))
+        memcpy(here, cells + n, (self.medians.n_rows - n) * sizeof(uint64_t))
 
     cdef void _merge_groups(
         self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end

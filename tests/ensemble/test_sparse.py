@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import random_sparse
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import cross_val_score
 
@@ -99,7 +100,7 @@ def test_missing_values_are_refused_in_sparse_samples(rng):
 def test_documents_are_classified_by_their_words(rng):
     # Each topic has words of its own among many that say nothing.
     n, d = 400, 2000
-    X = sp.random_array((n, d), density=0.01, format="lil", rng=rng)
+    X = random_sparse(rng, (n, d), 0.01, "lil")
     y = rng.integers(0, 3, size=n)
     for topic in range(3):
         rows = np.flatnonzero(y == topic)

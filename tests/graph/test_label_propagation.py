@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _clock import ANSWER_SECONDS, slowness
-from conftest import ALGEBRA, EXACT, solver, without_addresses
+from conftest import ALGEBRA, EXACT, random_sparse, solver, without_addresses
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.absorption import absorption_probabilities, exact_solution
@@ -640,7 +640,7 @@ def test_copies_predict_the_same(Estimator, rng):
 @pytest.mark.parametrize("quick", [0, 10**9])
 def test_coarse_walks_are_solved_by_either_factor(quick, rng, monkeypatch):
     monkeypatch.setattr(_absorption, "QUICK", quick)
-    A = sp.random_array((150, 150), density=0.05, rng=rng)
+    A = random_sparse(rng, (150, 150), 0.05)
     C = sp.csr_array(sp.diags_array(A.sum(axis=1) + 0.1) - A)
     B = rng.normal(size=(150, 3))
     found = _absorption._coarse_solver(C)(B)

@@ -37,6 +37,10 @@ def compare(ours, theirs, sides_of_missing=False):
         if is_leaf and ours.impurity[one] == 0:
             # Weights such as 1/3 leave scikit-learn a rest of impurity to split pure nodes by.
             continue
+        if theirs.children_left[other] < 0 and not is_leaf and gain(ours, one) <= SAME_GAIN * scale:
+            # Rounding told scikit-learn that a split that gains nothing loses.
+            walk.ties += 1
+            continue
         assert is_leaf == (theirs.children_left[other] < 0), "one tree ends before the other"
         if is_leaf:
             continue

@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import random_sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import tree as peer
@@ -265,7 +266,7 @@ def test_categories_need_dense_samples(rng):
 
 def test_memory_is_that_of_what_is_stored(rng):
     n, d = 3000, 100_000  # 2.4 GB if it were dense
-    X = sp.random_array((n, d), density=2e-4, format="csr", rng=rng)
+    X = random_sparse(rng, (n, d), 2e-4)
     y = rng.integers(0, 2, size=n)
     tracemalloc.start()
     try:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import EXACT
+from conftest import EXACT, random_sparse
 from reference import finite as reference
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -378,7 +378,7 @@ def test_advice_and_thresholds_of_any_scale_are_read():
 
 
 def test_hypotheses_see_sparse_samples_as_they_are(rng):
-    X = sp.random_array((60, 500), density=0.1, rng=rng, format="csr")
+    X = random_sparse(rng, (60, 500), 0.1)
     kinds = []
 
     def first(X):

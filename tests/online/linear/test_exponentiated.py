@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import ALGEBRA, EXACT
+from conftest import ALGEBRA, EXACT, random_sparse
 from reference import multiplicative as reference
 from scipy.optimize import minimize
 from sklearn.preprocessing import StandardScaler
@@ -111,7 +111,7 @@ def test_trials_are_those_of_the_definition(loss, eta, signed, form):
 
 def test_sparse_rows_change_what_they_touch_and_the_sum_stays_right(rng):
     # Few entries among many features: all weights are computed anew only now and then.
-    X = sp.random_array((3000, 500), density=0.01, rng=rng, format="csr")
+    X = random_sparse(rng, (3000, 500), 0.01)
     y = np.sign(X[:, :20].sum(axis=1) - X[:, 20:40].sum(axis=1) + 1e-9)
     for eta, signed in [(2.0, True), (0.5, False), (None, True), (30.0, True)]:
         scores, sums, tail = run(X, y, "hinge", eta, radius=5.0, signed=signed)
