@@ -22,6 +22,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._kernel_search import GramMatrices, kernel_folds
 from sklearn_sl._memory import available_memory
+from sklearn_sl._rows import slices
 from sklearn_sl._scoring import score_of
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import in_order
@@ -36,6 +37,8 @@ LEAST_C, LARGEST_C = 1e-3, 1e3
 LOO_TOL = 1e-6
 # The share of the available memory that Gram matrices may fill.
 SHARE = 0.8
+# The most coefficients, a sample's in a machine each, that one pass finds.
+MOST_COEFFICIENTS = 2**21
 
 
 SEARCH_PARAMETERS = {
@@ -260,9 +263,9 @@ def left_out_values(machines, gram, fold, Cs, options, over):
     unsolved = 0
     if len(machines) > 1 and not fold.alone and hasattr(gram, "K") and options["max_iter"] < 0:
         batch = batch_of(machines)
-        for k, C in enumerate(Cs):
+        for some in slices(len(Cs), max(1, MOST_COEFFICIENTS // (gram.n * len(machines)))):
             if not over():
-                values[k], failed = values_of_many(batch.with_cost(C), gram, fold, options)
+                values[some], failed = values_of_many(batch, Cs[some], gram, fold, options)
                 unsolved += failed
         return values, unsolved
     for column, problem_at in enumerate(machines):
@@ -285,14 +288,17 @@ def batch_of(machines):
     return Batch.of(parts, places)
 
 
-def values_of_many(batch, gram, fold, options):
-    """Return the same for one ``C``: many small machines gain more from a pass over them all."""
+def values_of_many(batch, Cs, gram, fold, options):
+    """Return the same by one pass: many small machines gain more from it than from good starts."""
+    n_machines = len(batch)
+    batch = batch.with_costs(Cs)
     solutions = solve_many(batch, gram, n_jobs=1, **options)
     b = np.zeros((gram.n, len(batch)))
     b[batch.rows, batch.each(np.arange(len(batch)))] = solutions.b
     support = np.flatnonzero(b.any(axis=1))
     values = gram.product(support, b[support], at=fold.tested)
-    return values + solutions.intercept, int(np.sum(~solutions.converged))
+    values = (values + solutions.intercept).reshape(len(values), n_machines, len(Cs))
+    return values.transpose(2, 0, 1), int(np.sum(~solutions.converged))
 
 
 def left_out_alone(solution, gram, options):
