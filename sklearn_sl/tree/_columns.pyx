@@ -112,7 +112,11 @@ cdef class Columns:
             self.chosen[i] = other
             self.drawn[i] = <int32_t> j
             self.n_drawn = i + 1
-            if not varies:
+            if varies:
+                continue
+            if self.on_demand:  # with as few cells as tell
+                varies = not self._is_constant(node, other)
+            else:
                 varies = not self.is_constant(node, other)
 
     cdef void _choose_all(self, const Node* node) noexcept nogil:
@@ -182,24 +186,58 @@ cdef class Columns:
         cdef uint32_t highest
         if self.sparse:
             return self._whole_column(node, feature)
+        if self.short_ranks.shape[0]:
+            self._gather_short(node, feature)
+            if not self.in_order:
+                sort_cells(
+                    &self.gathered[self.n_least], &self.spare[0],
+                    node.stop - node.start - self.n_least, self.highest,
+                )
+                self.in_order = True
+            return &self.gathered[0]
         highest = self._gather_ranks(node, feature)
         sort_cells(&self.gathered[0], &self.spare[0], node.stop - node.start, highest)
         return &self.gathered[0]
 
-    cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil:
-        """Gather the cells of a node in a column, in the order of rows; return the highest rank.
+    cdef void _gather_short(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Gather the cells of a node in a column of short ranks, those of rank zero first.
 
-        Ranks of two bytes, where these are enough, are found in a cache more often.
+        The least value is a frequent one where columns have few values, as counts and pixels: its
+        cells need not be sorted. Both parts are in the order of rows.
         """
+        cdef Py_ssize_t i, m = node.stop - node.start, n_least = 0, n_others = 0
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const uint16_t* ranks = &self.short_ranks[feature, 0]
+        cdef uint64_t* least = &self.gathered[0]
+        cdef uint64_t* others = &self.spare[0]
+        cdef uint32_t lowest = 0xFFFFFFFF, highest = 0, rank
+        cdef uint64_t cell
+        if (
+            self.gathered_feature == feature
+            and self.gathered_start == node.start
+            and self.gathered_stop == node.stop
+        ):
+            return
+        self.gathered_feature = feature
+        self.gathered_start, self.gathered_stop = node.start, node.stop
+        for i in range(m):
+            rank = ranks[rows[i]]
+            cell = <uint64_t> rank << 32 | <uint64_t> i
+            # Written in both places, and kept in one: nobody can predict in which.
+            least[n_least] = cell
+            others[n_others] = cell
+            n_least += rank == 0
+            n_others += rank != 0
+            lowest = min(lowest, rank)
+            highest = max(highest, rank)
+        memcpy(least + n_least, others, n_others * sizeof(uint64_t))
+        self.n_least, self.lowest, self.highest, self.in_order = n_least, lowest, highest, False
+
+    cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Gather the cells of a node in a column, in the order of rows; return the highest rank."""
         cdef Py_ssize_t i, m = node.stop - node.start
         cdef const int32_t* rows = &self.rows[node.start]
         cdef uint32_t highest = 0, rank
-        if self.short_ranks.shape[0]:
-            for i in range(m):
-                rank = self.short_ranks[feature, rows[i]]
-                highest = max(highest, rank)
-                self.gathered[i] = <uint64_t> rank << 32 | <uint64_t> i
-            return highest
         for i in range(m):
             rank = self.ranks[feature, rows[i]]
             highest = max(highest, rank)
