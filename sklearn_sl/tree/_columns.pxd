@@ -54,6 +54,7 @@ cdef class Columns:
     cdef void _put_back(self) noexcept nogil
     cdef bint _is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef uint64_t* _sorted_column(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef void fetch(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef void _gather_short(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil
 

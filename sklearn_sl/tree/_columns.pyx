@@ -6,18 +6,30 @@ have cells; all rows without one are zero. The cells of a sparse column are gath
 column, for as many rows as there may be, or, where a node is small, from its rows.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 import numpy as np
 
 from sklearn_sl.tree._cells cimport Node, mix, rank_of, sort_cells
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define SL_FETCH(place) __builtin_prefetch(place)
+    #else
+    #define SL_FETCH(place) ((void)(place))
+    #endif
+    """
+    void SL_FETCH(const void*) noexcept nogil
+
 # What it costs to list an entry of a row, in entries of columns that are looked through.
 cdef enum:
     LISTING = 8
     # What a row costs beside its entries, in entries.
     ROW_COST = 4
+    # So many rows at most are asked for before they are needed.
+    MOST_FETCHED = 64
 
 EMPTY = {
     kind: np.empty(0, dtype=kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64)
@@ -198,6 +210,17 @@ cdef class Columns:
         highest = self._gather_ranks(node, feature)
         sort_cells(&self.gathered[0], &self.spare[0], node.stop - node.start, highest)
         return &self.gathered[0]
+
+    cdef void fetch(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Ask for the short ranks of a column that is needed soon: they are far away in memory."""
+        cdef Py_ssize_t i, m = node.stop - node.start
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const uint16_t* ranks
+        if not self.short_ranks.shape[0]:
+            return
+        ranks = &self.short_ranks[feature, 0]
+        for i in range(min(m, MOST_FETCHED)):
+            SL_FETCH(ranks + rows[i])
 
     cdef void _gather_short(self, const Node* node, Py_ssize_t feature) noexcept nogil:
         """Gather the cells of a node in a column of short ranks, those of rank zero first.

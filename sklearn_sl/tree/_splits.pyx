@@ -175,6 +175,8 @@ cdef class SplitSearch:
         self.n_best_rivals = 0
         for i in range(n_chosen):
             feature = self.columns.chosen[i]
+            if i + 1 < n_chosen:
+                self.columns.fetch(node, self.columns.chosen[i + 1])
             if self.columns.is_constant(node, feature):
                 continue
             found.feature, found.gain, found.node = -1, -1.0, number
