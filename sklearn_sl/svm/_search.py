@@ -174,6 +174,8 @@ def _results(model, data, candidates, folds, Cs, tasks):
     machines = [model._machines(data, fold) for fold in folds]
     kernels = [kernel for _, kernel in candidates]
     grams = Grams(data, kernels, n_threads, len(tasks) // len(kernels))
+    if grams.resident and model.max_iter < 0 and not folds[0].alone:
+        machines = [batch_of(some) if len(some) > 1 else some for some in machines]
 
     def work(task, over):
         fold = folds[task.fold]
@@ -256,16 +258,16 @@ def fits(n_bytes):
 def left_out_values(machines, gram, fold, Cs, options, over):
     """Return the values at the tested samples, and how many problems were not solved.
 
+    The machines are a list of functions of ``C``, or a batch of their problems for ``C = 1``.
     The values have the shape (number of ``Cs``, of tested samples, of machines). Once ``over()``
     is true they are not needed any more.
     """
     values = np.empty((len(Cs), len(fold.tested), len(machines)))
     unsolved = 0
-    if len(machines) > 1 and not fold.alone and hasattr(gram, "K") and options["max_iter"] < 0:
-        batch = batch_of(machines)
+    if isinstance(machines, Batch):
         for some in slices(len(Cs), max(1, MOST_COEFFICIENTS // (gram.n * len(machines)))):
             if not over():
-                values[some], failed = values_of_many(batch, Cs[some], gram, fold, options)
+                values[some], failed = values_of_many(machines, Cs[some], gram, fold, options)
                 unsolved += failed
         return values, unsolved
     for column, problem_at in enumerate(machines):
