@@ -132,8 +132,9 @@ document = inserter(
     """,
 )
 
-# Samples, and numbers of all support vectors, up to which a call of BLAS costs more than it gains.
-FEW_SAMPLES, FEW_NUMBERS = 64, 2**16
+# Samples, numbers of all support vectors, and sums over groups of them for all samples, up to which
+# a call of BLAS costs more than it gains.
+FEW_SAMPLES, FEW_NUMBERS, FEW_SHARES = 64, 2**16, 2**18
 
 PARAMETERS = {
     **KernelMachineMixin._kernel_constraints,
@@ -222,6 +223,7 @@ class SupportVectorMixin(KernelMachineMixin):
         vectors = self.support_vectors_
         form = getattr(self.kernel_, "_row_form", None)
         few = form and X.shape[0] <= FEW_SAMPLES and 0 < np.prod(vectors.shape) <= FEW_NUMBERS
+        few = few and X.shape[0] * (len(starts) - 1) * len(coef) <= FEW_SHARES
         if not few or not X.dtype == vectors.dtype == np.float64:
             return None
         form, vectors = form(X), form(vectors)

@@ -15,10 +15,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_sl._kernel_machine import weighted_classes
+from sklearn_sl._rows import n_rows
 from sklearn_sl._sklearn import StrOptions, fit_context, watched
 from sklearn_sl._state import check_entries
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.svm._base import (
+    FEW_SHARES,
     PARAMETERS,
     SupportVectorMixin,
     document,
@@ -124,13 +126,21 @@ class ClassificationMixin(SupportVectorMixin):
             return shares[:, first, second - 1] + shares[:, second, first] + self.intercept_
         if len(first) <= FEW_PAIRS:
             return self._kernel_times(X, slice(None), self._pair_coef().T) + self.intercept_
-        shares = self._group_products(X, starts, dual)
+        shares = self._shares(X)
         shares = shares.reshape(-1, shares.shape[2])
         # This is faster than two indices.
         values = np.take(shares, first * (n_classes - 1) + second - 1, axis=0)
         values += np.take(shares, second * (n_classes - 1) + first, axis=0)
         values += self.intercept_[:, None]
         return values.T
+
+    def _shares(self, X):
+        """Return what the support vectors of each class add to the machines with all others.
+
+        The shape is (n_classes, n_classes - 1, n_samples).
+        """
+        starts = np.append(0, np.cumsum(self.n_support_, dtype=np.intp))
+        return self._group_products(X, starts, self._dense_dual())
 
     def _pair_coef(self):
         """Return the coefficients of the support vectors in the machine of each pair."""
@@ -189,8 +199,14 @@ class ClassificationMixin(SupportVectorMixin):
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        values = self._pair_values(self._validate_query(X))
-        return self.classes_[self._winners(values, len(self.classes_))]
+        X, n_classes = self._validate_query(X), len(self.classes_)
+        n_pairs = len(self.intercept_)
+        many = n_pairs > FEW_PAIRS and 2 * n_pairs * n_rows(X) > FEW_SHARES
+        if many and not self.break_ties:
+            winners = votes_of_shares(self._shares(X), self.intercept_).argmax(axis=0)
+        else:
+            winners = self._winners(self._pair_values(X), n_classes)
+        return self.classes_[winners]
 
     def _winners(self, values, n_classes):
         """Return the class, as a number, that wins by the values of the machines of all pairs."""
@@ -604,6 +620,24 @@ def pairwise_votes(values, n_classes):
     """Return the number of pairwise votes of each class; zero is a vote for the second of two."""
     gained, before = ballots(n_classes)
     return (values > 0).astype(np.float64) @ gained + before
+
+
+def votes_of_shares(shares, intercepts):
+    """Return the votes for each class, class by class: the values of all pairs fill no cache.
+
+    ``shares`` are what each class adds to the values of its pairs, of shape (n_classes,
+    n_classes - 1, n_samples).
+    """
+    n_classes, _, n_samples = shares.shape
+    votes, stop = np.zeros((n_classes, n_samples), dtype=np.int32), 0
+    for first in range(n_classes - 1):
+        start, stop = stop, stop + n_classes - 1 - first
+        values = shares[first, first:] + shares[first + 1 :, first]
+        values += intercepts[start:stop, None]
+        won = values > 0
+        votes[first] += np.count_nonzero(won, axis=0).astype(np.int32)
+        votes[first + 1 :] += ~won
+    return votes
 
 
 def scores_of_votes(values, n_classes):

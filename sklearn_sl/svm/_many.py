@@ -57,9 +57,11 @@ class Batch:
         pairs = np.stack([np.arange(len(problems)), np.full(len(problems), -1)], axis=1)
         return cls(np.concatenate(places), starts, pairs, replace(problems[0], **joined))
 
-    def with_cost(self, factor):
-        """Return the batch with a multiple of the costs."""
-        return Batch(self.members, self.group_starts, self.pairs, self.whole.with_cost(factor))
+    def with_costs(self, factors):
+        """Return the batch of each problem with all these multiples of its costs, in turn."""
+        batch, _ = self.take(np.repeat(np.arange(len(self)), len(factors)))
+        batch.whole = batch.whole.with_cost(batch.each(np.tile(factors, len(self))))
+        return batch
 
     @cached_property
     def ridge(self):

@@ -16,12 +16,13 @@ from joblib import effective_n_jobs
 from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import check_scoring, get_scorer_names, r2_score
 from sklearn.model_selection import ParameterGrid
 
 from sklearn_sl._kernel_machine import check_symmetric_gram
 from sklearn_sl._kernel_search import GramMatrices, kernel_folds
 from sklearn_sl._memory import available_memory
+from sklearn_sl._rows import slices
 from sklearn_sl._scoring import score_of
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl._threads import in_order
@@ -36,6 +37,8 @@ LEAST_C, LARGEST_C = 1e-3, 1e3
 LOO_TOL = 1e-6
 # The share of the available memory that Gram matrices may fill.
 SHARE = 0.8
+# The most coefficients, a sample's in a machine each, that one pass finds.
+MOST_COEFFICIENTS = 2**21
 
 
 SEARCH_PARAMETERS = {
@@ -153,7 +156,9 @@ def _scores_of(model, data, candidates, Cs, progress):
 
 def _scorer(model):
     scoring = model.scoring or ("accuracy" if is_classifier(model) else "r2")
-    return accuracy if scoring == "accuracy" else check_scoring(model, scoring=scoring)
+    if isinstance(scoring, str) and scoring in UNCHECKED:
+        return UNCHECKED[scoring]
+    return check_scoring(model, scoring=scoring)
 
 
 def _score(model, scorer, data, fold, values):
@@ -169,6 +174,8 @@ def _results(model, data, candidates, folds, Cs, tasks):
     machines = [model._machines(data, fold) for fold in folds]
     kernels = [kernel for _, kernel in candidates]
     grams = Grams(data, kernels, n_threads, len(tasks) // len(kernels))
+    if grams.resident and model.max_iter < 0 and not folds[0].alone:
+        machines = [batch_of(some) if len(some) > 1 else some for some in machines]
 
     def work(task, over):
         fold = folds[task.fold]
@@ -251,16 +258,16 @@ def fits(n_bytes):
 def left_out_values(machines, gram, fold, Cs, options, over):
     """Return the values at the tested samples, and how many problems were not solved.
 
+    The machines are a list of functions of ``C``, or a batch of their problems for ``C = 1``.
     The values have the shape (number of ``Cs``, of tested samples, of machines). Once ``over()``
     is true they are not needed any more.
     """
     values = np.empty((len(Cs), len(fold.tested), len(machines)))
     unsolved = 0
-    if len(machines) > 1 and not fold.alone and hasattr(gram, "K") and options["max_iter"] < 0:
-        batch = batch_of(machines)
-        for k, C in enumerate(Cs):
+    if isinstance(machines, Batch):
+        for some in slices(len(Cs), max(1, MOST_COEFFICIENTS // (gram.n * len(machines)))):
             if not over():
-                values[k], failed = values_of_many(batch.with_cost(C), gram, fold, options)
+                values[some], failed = values_of_many(machines, Cs[some], gram, fold, options)
                 unsolved += failed
         return values, unsolved
     for column, problem_at in enumerate(machines):
@@ -283,14 +290,17 @@ def batch_of(machines):
     return Batch.of(parts, places)
 
 
-def values_of_many(batch, gram, fold, options):
-    """Return the same for one ``C``: many small machines gain more from a pass over them all."""
+def values_of_many(batch, Cs, gram, fold, options):
+    """Return the same by one pass: many small machines gain more from it than from good starts."""
+    n_machines = len(batch)
+    batch = batch.with_costs(Cs)
     solutions = solve_many(batch, gram, n_jobs=1, **options)
     b = np.zeros((gram.n, len(batch)))
     b[batch.rows, batch.each(np.arange(len(batch)))] = solutions.b
     support = np.flatnonzero(b.any(axis=1))
     values = gram.product(support, b[support], at=fold.tested)
-    return values + solutions.intercept, int(np.sum(~solutions.converged))
+    values = (values + solutions.intercept).reshape(len(values), n_machines, len(Cs))
+    return values.transpose(2, 0, 1), int(np.sum(~solutions.converged))
 
 
 def left_out_alone(solution, gram, options):
@@ -376,3 +386,20 @@ def among_the_best(scores):
 def accuracy(model, X, y, sample_weight=None):
     """Score by the share of correct predictions: as in scikit-learn, without its checks."""
     return np.average(model.predict(X) == y, weights=sample_weight)
+
+
+def r2(model, X, y, sample_weight=None):
+    """Score by the coefficient of determination: as in scikit-learn, without its checks."""
+    predicted = model.predict(X)
+    if len(y) < 2:  # not defined, and a warning says so
+        return r2_score(y, predicted, sample_weight=sample_weight)
+    weight = 1.0 if sample_weight is None else sample_weight
+    lost = np.sum(weight * (y - predicted) ** 2)
+    total = np.sum(weight * (y - np.average(y, weights=sample_weight)) ** 2)
+    if lost == 0:
+        return 1.0
+    return float(1 - lost / total) if total else 0.0
+
+
+# The checks of scikit-learn's scorers take as long as a small fit.
+UNCHECKED = {"accuracy": accuracy, "r2": r2}

@@ -21,6 +21,11 @@ cdef class Columns:
     cdef const uint32_t[:, ::1] ranks
     cdef const uint16_t[:, ::1] short_ranks
     cdef uint64_t[::1] gathered, spare
+    # of the column that was gathered from short ranks: how many rows have rank zero, the extreme
+    # ranks, and whether the other cells are sorted
+    cdef Py_ssize_t n_least
+    cdef uint32_t lowest, highest
+    cdef bint in_order
     # or stored entries alone: their cells by column, their values, and their ranks by row
     cdef bint sparse
     cdef const int64_t[::1] column_first, row_first
@@ -49,11 +54,16 @@ cdef class Columns:
     cdef void _put_back(self) noexcept nogil
     cdef bint _is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef uint64_t* _sorted_column(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef void fetch(self, const Node* node, Py_ssize_t feature) noexcept nogil
+    cdef void _gather_short(self, const Node* node, Py_ssize_t feature) noexcept nogil
     cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil
 
     # Columns that are kept sorted need so little that a call would take longer.
     cdef inline bint is_constant(self, const Node* node, Py_ssize_t feature) noexcept nogil:
         """Return whether all rows have the same value: then cells are partitioned no more."""
+        if self.short_ranks.shape[0]:
+            self._gather_short(node, feature)
+            return self.lowest == self.highest
         if self.on_demand:
             return self._is_constant(node, feature)
         return self.cells[feature, node.start] >> 32 == self.cells[feature, node.stop - 1] >> 32

@@ -5,18 +5,30 @@ have cells; all rows without one are zero. The cells of a sparse column are gath
 column, for as many rows as there may be, or, where a node is small, from its rows.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 import numpy as np
 
 from sklearn_sl.tree._cells cimport Node, mix, rank_of, sort_cells
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define SL_FETCH(place) __builtin_prefetch(place)
+    #else
+    #define SL_FETCH(place) ((void)(place))
+    #endif
+    """
+    void SL_FETCH(const void*) noexcept nogil
+
 # What it costs to list an entry of a row, in entries of columns that are looked through.
 cdef enum:
     LISTING = 8
     # What a row costs beside its entries, in entries.
     ROW_COST = 4
+    # So many rows at most are asked for before they are needed.
+    MOST_FETCHED = 64
 
 EMPTY = {
     kind: np.empty(0, dtype=kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64)
@@ -111,7 +123,11 @@ cdef class Columns:
             self.chosen[i] = other
             self.drawn[i] = <int32_t> j
             self.n_drawn = i + 1
-            if not varies:
+            if varies:
+                continue
+            if self.on_demand:  # with as few cells as tell
+                varies = not self._is_constant(node, other)
+            else:
                 varies = not self.is_constant(node, other)
 
     cdef void _choose_all(self, const Node* node) noexcept nogil:
@@ -181,24 +197,69 @@ cdef class Columns:
         cdef uint32_t highest
         if self.sparse:
             return self._whole_column(node, feature)
+        if self.short_ranks.shape[0]:
+            self._gather_short(node, feature)
+            if not self.in_order:
+                sort_cells(
+                    &self.gathered[self.n_least], &self.spare[0],
+                    node.stop - node.start - self.n_least, self.highest,
+                )
+                self.in_order = True
+            return &self.gathered[0]
         highest = self._gather_ranks(node, feature)
         sort_cells(&self.gathered[0], &self.spare[0], node.stop - node.start, highest)
         return &self.gathered[0]
 
-    cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil:
-        """Gather the cells of a node in a column, in the order of rows; return the highest rank.
+    cdef void fetch(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Ask for the short ranks of a column that is needed soon: they are far away in memory."""
+        cdef Py_ssize_t i, m = node.stop - node.start
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const uint16_t* ranks
+        if not self.short_ranks.shape[0]:
+            return
+        ranks = &self.short_ranks[feature, 0]
+        for i in range(min(m, MOST_FETCHED)):
+            SL_FETCH(ranks + rows[i])
 
-        Ranks of two bytes, where these are enough, are found in a cache more often.
+    cdef void _gather_short(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Gather the cells of a node in a column of short ranks, those of rank zero first.
+
+        The least value is a frequent one where columns have few values, as counts and pixels: its
+        cells need not be sorted. Both parts are in the order of rows.
         """
+        cdef Py_ssize_t i, m = node.stop - node.start, n_least = 0, n_others = 0
+        cdef const int32_t* rows = &self.rows[node.start]
+        cdef const uint16_t* ranks = &self.short_ranks[feature, 0]
+        cdef uint64_t* least = &self.gathered[0]
+        cdef uint64_t* others = &self.spare[0]
+        cdef uint32_t lowest = 0xFFFFFFFF, highest = 0, rank
+        cdef uint64_t cell
+        if (
+            self.gathered_feature == feature
+            and self.gathered_start == node.start
+            and self.gathered_stop == node.stop
+        ):
+            return
+        self.gathered_feature = feature
+        self.gathered_start, self.gathered_stop = node.start, node.stop
+        for i in range(m):
+            rank = ranks[rows[i]]
+            cell = <uint64_t> rank << 32 | <uint64_t> i
+            # Written in both places, and kept in one: nobody can predict in which.
+            least[n_least] = cell
+            others[n_others] = cell
+            n_least += rank == 0
+            n_others += rank != 0
+            lowest = min(lowest, rank)
+            highest = max(highest, rank)
+        memcpy(least + n_least, others, n_others * sizeof(uint64_t))
+        self.n_least, self.lowest, self.highest, self.in_order = n_least, lowest, highest, False
+
+    cdef uint32_t _gather_ranks(self, const Node* node, Py_ssize_t feature) noexcept nogil:
+        """Gather the cells of a node in a column, in the order of rows; return the highest rank."""
         cdef Py_ssize_t i, m = node.stop - node.start
         cdef const int32_t* rows = &self.rows[node.start]
         cdef uint32_t highest = 0, rank
-        if self.short_ranks.shape[0]:
-            for i in range(m):
-                rank = self.short_ranks[feature, rows[i]]
-                highest = max(highest, rank)
-                self.gathered[i] = <uint64_t> rank << 32 | <uint64_t> i
-            return highest
         for i in range(m):
             rank = self.ranks[feature, rows[i]]
             highest = max(highest, rank)

@@ -89,6 +89,14 @@ cdef class SplitSearch:
         self, const Node* node, Py_ssize_t feature, Py_ssize_t i, double mass, double all_mass,
         double* middle,
     ) noexcept nogil
+    cdef bint _skips_least(self, Py_ssize_t feature, Py_ssize_t m) noexcept nogil
+    cdef void _best_threshold_above_least(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Split* found,
+    ) noexcept nogil
+    cdef void _scan_above(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* above, Py_ssize_t n_above,
+        bint before, Found* best,
+    ) noexcept nogil
     cdef double _sums_without(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil
     cdef Found _scan(
         self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Py_ssize_t n,

@@ -174,6 +174,8 @@ cdef class SplitSearch:
         self.n_best_rivals = 0
         for i in range(n_chosen):
             feature = self.columns.chosen[i]
+            if i + 1 < n_chosen:
+                self.columns.fetch(node, self.columns.chosen[i + 1])
             if self.columns.is_constant(node, feature):
                 continue
             found.feature, found.gain, found.node = -1, -1.0, number
@@ -249,6 +251,8 @@ cdef class SplitSearch:
             self._best_subset(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
         elif self.random_thresholds:
             self._random_split(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
+        elif self._skips_least(feature, m):
+            self._best_threshold_above_least(node, feature, cells, found)
         else:
             self._best_threshold(node, feature, cells, n, n_missing, missing_mass, all_mass, found)
 
@@ -335,8 +339,7 @@ cdef class SplitSearch:
         cdef Py_ssize_t n_below = self.columns.n_below, n_above = self.columns.n_above
         cdef Py_ssize_t n_left = m - n_above
         cdef const uint64_t* above = &self.columns.gathered[n_below + 1]
-        cdef double mass, score
-        cdef Found best, other
+        cdef Found best
         best.score, best.where = self._least_score(feature), -1
         if n_below:
             best = self._scan(
@@ -344,18 +347,7 @@ cdef class SplitSearch:
                 self.total_mass, m,
             )
         if n_above:
-            mass = self._sums_without(above, n_above)
-            if n_below < n_left and n_left >= self.min_leaf and n_above >= self.min_leaf:
-                memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
-                score = self._score(mass, self.total_mass)
-                if score > best.score:
-                    best.score, best.where = score, n_left - 1
-            other = self._scan(
-                node, feature, above, n_above, &self.missing_sum[0], n_left, mass,
-                self.total_mass, m,
-            )
-            if other.score > best.score:
-                best.score, best.where = other.score, n_left + other.where
+            self._scan_above(node, feature, above, n_above, n_below < n_left, &best)
         if best.where < 0:
             return
         self._accept(
@@ -369,6 +361,51 @@ cdef class SplitSearch:
                     node, feature, self.columns.stored_cell(node, best.where + 1)
                 ),
             )
+
+    cdef bint _skips_least(self, Py_ssize_t feature, Py_ssize_t m) noexcept nogil:
+        """Return whether it is faster to sum all other cells than to scan those of rank zero."""
+        if not self.columns.short_ranks.shape[0] or not self._is_plain(feature):
+            return False
+        return 2 * self.columns.n_least > m
+
+    cdef void _best_threshold_above_least(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* cells, Split* found
+    ) noexcept nogil:
+        """Find the best threshold, where most rows have the least value and none is missing.
+
+        It is the one that a scan of all rows finds.
+        """
+        cdef Py_ssize_t m = node.stop - node.start, n_least = self.columns.n_least
+        cdef Found best
+        best.score, best.where = self._least_score(feature), -1
+        self._scan_above(node, feature, cells + n_least, m - n_least, True, &best)
+        if best.where < 0:
+            return
+        self._accept(
+            found, feature, self._gain_of(feature, best.score, self.total_mass), best.where + 1,
+            False,
+        )
+        if self._matters(found):
+            self._set_threshold(node, feature, cells, m, found)
+
+    cdef void _scan_above(
+        self, const Node* node, Py_ssize_t feature, const uint64_t* above, Py_ssize_t n_above,
+        bint before, Found* best,
+    ) noexcept nogil:
+        """Look for a better split among the last cells of a node, and just ``before`` them."""
+        cdef Py_ssize_t m = node.stop - node.start, n_left = m - n_above
+        cdef double mass = self._sums_without(above, n_above), score
+        cdef Found other
+        if before and n_left >= self.min_leaf and n_above >= self.min_leaf:
+            memcpy(&self.left[0], &self.missing_sum[0], self.n_channels * sizeof(double))
+            score = self._score(mass, self.total_mass)
+            if score > best.score:
+                best.score, best.where = score, n_left - 1
+        other = self._scan(
+            node, feature, above, n_above, &self.missing_sum[0], n_left, mass, self.total_mass, m
+        )
+        if other.score > best.score:
+            best.score, best.where = other.score, n_left + other.where
 
     cdef double _sums_without(self, const uint64_t* cells, Py_ssize_t n) noexcept nogil:
         """Write to ``missing_sum`` the sums of all other rows than these; return their mass."""

@@ -26,12 +26,14 @@ from sklearn.model_selection import (
 )
 
 from sklearn_sl import _kernel_search
+from sklearn_sl._scoring import KnownRegressor
 from sklearn_sl.kernels import Gaussian, Linear
 from sklearn_sl.svm import SVC, SVR, _search
 from sklearn_sl.svm._cv import SVCCV, SVRCV
 from sklearn_sl.svm._gram import MatrixGram
 from sklearn_sl.svm._many import best_multiple, solve_in_turn
 from sklearn_sl.svm._problem import margin_problem, tube_problem
+from sklearn_sl.svm._search import UNCHECKED
 from sklearn_sl.svm._solver import solve
 
 CS = [0.05, 1.0, 30.0]
@@ -184,6 +186,21 @@ def test_scorers_see_what_the_machine_of_the_fold_says(scoring):
         X, y
     )
     assert_same_results(model, grid, **EXACT)
+
+
+@pytest.mark.parametrize("case", ["noise", "constant targets", "perfect"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_r2_is_that_of_scikit_learn_without_its_checks(case, weighted, rng):
+    y, predicted = rng.normal(size=(2, 30))
+    if case == "constant targets":
+        y[:] = 1.0
+    elif case == "perfect":
+        predicted = y.copy()
+    weight = rng.uniform(size=30) if weighted else None
+    known = KnownRegressor(predicted)
+    np.testing.assert_array_equal(
+        UNCHECKED["r2"](known, None, y, weight), r2_score(y, predicted, sample_weight=weight)
+    )
 
 
 def test_scorer_without_weights_is_refused_if_there_are_weights():

@@ -247,6 +247,21 @@ def test_many_samples_have_the_values_that_each_has_alone(kernel, rng):
     np.testing.assert_allclose(model.decision_function(X_test), alone, **ALGEBRA)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_votes_of_many_classes_are_those_of_the_values_of_pairs(kernel, rng):
+    # As many samples as have their votes counted class by class, not from all values at once.
+    y = np.repeat(np.arange(25), 3)
+    X, X_test = rng.normal(size=(len(y), 3)), rng.normal(size=(600, 3))
+    if kernel == "precomputed":
+        X, X_test = (linear_kernel(Z, X) for Z in (X, X_test))
+    model = SVC(kernel=kernel, C=10, decision_function_shape="ovo").fit(X, y)
+    first, second = np.triu_indices(25, 1)
+    won = model.decision_function(X_test) > 0
+    votes = np.stack([(won[:, first == k]).sum(axis=1) for k in range(25)], axis=1)
+    votes += np.stack([(~won[:, second == k]).sum(axis=1) for k in range(25)], axis=1)
+    np.testing.assert_array_equal(model.predict(X_test), votes.argmax(axis=1))
+
+
 def test_15008_classes_of_equal_samples_are_fitted():
     n_classes = 60
     model = SVC(kernel="poly", degree=3, decision_function_shape="ovr")

@@ -561,6 +561,33 @@ def test_columns_sorted_on_demand_give_the_same_tree(Tree, rules, missing, rng, 
         np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("Tree", "rules"),
+    [
+        (DecisionTreeClassifier, {"criterion": "gini"}),
+        (DecisionTreeClassifier, {"criterion": "entropy", "min_samples_leaf": 4}),
+        (DecisionTreeClassifier, {"criterion": "gini", "min_weight_fraction_leaf": 0.02}),
+        (DecisionTreeRegressor, {"criterion": "squared_error", "min_samples_leaf": 2}),
+        (DecisionTreeRegressor, {"criterion": "poisson"}),
+        (DecisionTreeRegressor, {"criterion": "absolute_error", "max_depth": 4}),
+        (DecisionTreeRegressor, {"monotonic_cst": [1, -1] + 18 * [0]}),
+    ],
+)
+def test_frequent_least_values_are_left_out_of_the_search_alone(
+    Tree, rules, weighted, rng, monkeypatch
+):
+    X = rng.poisson(rng.uniform(0.05, 1.0, 20), (300, 20)).astype(float) + 3
+    y = np.minimum(X[:, :9].sum(axis=1) // 3 - 8, 4) + rng.integers(0, 3, 300)
+    weight = rng.integers(0, 4, 300) if weighted else None
+    trees = []
+    for sorting in (1e-9, 1e9):
+        monkeypatch.setattr("sklearn_sl.tree._growing.SORTING", sorting)
+        trees.append(Tree(max_features=4, random_state=0, **rules).fit(X, y, weight).tree_)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
+
+
 def test_threads_share_a_tree_sorted_on_demand(rng, monkeypatch):
     X = rng.normal(size=(60_000, 12))
     y = np.sin(X[:, 0]) + X[:, 1] > rng.normal(size=len(X))
