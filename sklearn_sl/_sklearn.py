@@ -110,7 +110,7 @@ def fit_context(
                 vars(self).update(before)
                 complain_of_memory(error)
                 raise
-            if fit.__name__ == "fit" and getattr(self, "verbose", False):
+            if fit.__name__ == "fit" and vars(self).get("verbose"):
                 found = certificates_of(self)
                 if found:
                     print(f"[{type(self).__name__}] fitted: {in_one_line(found)}")
