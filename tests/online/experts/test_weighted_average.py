@@ -343,7 +343,7 @@ def test_theorem_has_a_domain():
         weighted_average_bound(3, prediction="mean")
     with pytest.raises(ValueError, match=r"eta must be <= 0\.5"):
         weighted_average_bound(3, eta=1.0)
-    with pytest.raises(ValueError, match="sum to one"):
+    with pytest.raises(ValueError, match="weights must sum to 1"):
         weighted_average_bound(3, prior=[0.5, 0.5, 0.5])
     assert weighted_average_bound(8, "entropic") == pytest.approx(np.log(8))
     assert weighted_average_bound(8, eta=0.25) == pytest.approx(4 * np.log(8))
