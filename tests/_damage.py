@@ -24,6 +24,7 @@ import zlib
 
 import numpy as np
 import scipy.sparse as sp
+from _scripts import script_environment
 from sklearn.base import BaseEstimator
 
 from sklearn_sl._discovery import public_modules
@@ -279,6 +280,7 @@ def outcomes(batch, *, seconds=20):
         input=pickle.dumps((seconds, batch)),
         stdout=subprocess.PIPE,
         check=True,
+        env=script_environment(),
     )
     return json.loads(run.stdout)
 

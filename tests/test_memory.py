@@ -1,12 +1,12 @@
 """Too little memory is a MemoryError that leaves the estimator as it was, in finite time."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from _scripts import script_environment
 
 from sklearn_sl import _memory
 from sklearn_sl._memory import address_space_left, available_memory, check_memory, memory_errors
@@ -17,7 +17,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="address space is lim
 def ends_of_fits(n_samples, limits, *names):
     """Return how fits of estimators end under limits, by a description of each."""
     script = Path(__file__).with_name("_little_memory.py")
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    environment = script_environment(OPENBLAS_NUM_THREADS="2", OMP_NUM_THREADS="2")
     run = subprocess.run(
         [sys.executable, script, str(n_samples), limits, *names],
         env=environment,

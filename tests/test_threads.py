@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _scripts import script_environment
 from conftest import EXACT
 from threadpoolctl import threadpool_limits
 
@@ -116,7 +117,7 @@ def test_items_of_a_list_are_rows(four_threads):
 def test_no_small_fit_or_prediction_wakes_a_thread_of_blas():
     # One test for all estimators: the other process imports once, and has no other threads.
     script = Path(__file__).with_name("_spinning.py")
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "4"}
+    environment = script_environment(OPENBLAS_NUM_THREADS="4")
     run = subprocess.run(
         [sys.executable, script], env=environment, stdout=subprocess.PIPE, check=True, timeout=600
     )
