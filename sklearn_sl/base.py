@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import inspect
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,16 +48,12 @@ class EstimatorMixin(CallbackSupportMixin):
         site = documentation_url()
         return f"{site}/generated/{{estimator_module}}.{{estimator_name}}.html" if site else ""
 
-    if not TYPE_CHECKING:  # for which it would be every attribute
-
-        def __getattr__(self, name):
-            """Say what is there instead of probabilities; asked for what is not found."""
-            try:
-                return object.__getattribute__(self, name)
-            except AttributeError as error:
-                if name != "predict_proba" or not isinstance(self, ClassifierMixin):
-                    raise
-                raise AttributeError(f"{error}. {instead_of_probabilities(self)}") from error
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if issubclass(cls, ClassifierMixin):
+            method = inspect.getattr_static(cls, "predict_proba", None)
+            if not inspect.isfunction(method) and not isinstance(method, Probabilities):
+                cls.predict_proba = Probabilities(method)
 
     def __sklearn_sl_certificates__(self):
         """Return the certificates of the fit, a list, empty before it."""
@@ -93,15 +90,32 @@ class EstimatorMixin(CallbackSupportMixin):
         check_state(self)
 
 
-def instead_of_probabilities(model):
-    """Say what a classifier without probabilities has."""
-    name = type(model).__name__
-    if not hasattr(type(model), "decision_function"):
-        return f"{name} predicts classes without probabilities: use predict."
-    return (
-        "Use decision_function, or for probabilities sklearn.calibration.CalibratedClassifierCV("
-        f"{name}(...))."
-    )
+class Probabilities:
+    """A ``predict_proba`` that is not there, or not always, and then says what is there instead.
+
+    ``method`` is None, or what :func:`~sklearn.utils.metaestimators.available_if` returns; that
+    is also what the class has.
+    """
+
+    def __init__(self, method):
+        self.method = method
+
+    def __get__(self, model, cls):
+        if model is None:
+            return None if self.method is None else self.method.__get__(None, cls)
+        missing = f"{cls.__name__!r} object has no attribute 'predict_proba'"
+        if self.method is not None:
+            try:
+                return self.method.__get__(model, cls)
+            except AttributeError as error:
+                missing = str(error)
+        instead = f"{cls.__name__} predicts classes without probabilities: use predict."
+        if hasattr(cls, "decision_function"):
+            instead = (
+                "Use decision_function, or for probabilities sklearn.calibration."
+                f"CalibratedClassifierCV({cls.__name__}(...))."
+            )
+        raise AttributeError(f"{missing}. {instead}")
 
 
 @functools.cache
