@@ -23,6 +23,8 @@ from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
+PROBABILITIES = ("predict_proba", "predict_log_proba")
+
 
 class EstimatorMixin(CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
@@ -37,6 +39,9 @@ class EstimatorMixin(CallbackSupportMixin):
     feature_names_in_: np.ndarray
 
     _validate_params = validate_params
+
+    # The parameters with which a classifier has probabilities, if it has them with some only.
+    _for_probabilities = ""
 
     # The HTML representation links to the page of a class if there is a site: that of
     # pyproject.toml, or the one that was built in a source tree.
@@ -54,7 +59,9 @@ class EstimatorMixin(CallbackSupportMixin):
             try:
                 return object.__getattribute__(self, name)
             except AttributeError as error:
-                if name != "predict_proba" or not isinstance(self, ClassifierMixin):
+                if name not in PROBABILITIES or not isinstance(self, ClassifierMixin):
+                    raise
+                if name == "predict_log_proba" and hasattr(self, "predict_proba"):
                     raise
                 raise AttributeError(f"{error}. {instead_of_probabilities(self)}") from error
 
@@ -98,7 +105,8 @@ def instead_of_probabilities(model):
     name = type(model).__name__
     if not hasattr(type(model), "decision_function"):
         return f"{name} predicts classes without probabilities: use predict."
-    return (
+    needs = model._for_probabilities
+    return (f"Probabilities require {needs}. " if needs else "") + (
         "Use decision_function, or for probabilities sklearn.calibration.CalibratedClassifierCV("
         f"{name}(...))."
     )
