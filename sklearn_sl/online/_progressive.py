@@ -228,13 +228,16 @@ def progressive_val_score(
         function ``score(y_true, answers)``. None is the accuracy of classifiers and the R2 score of
         regressors.
 
-    classes, block_size, delay, initial : optional
+    classes : array-like of shape (n_classes,), default=None
         As of :func:`progressive_predict`.
 
     method : {"predict", "predict_proba", "decision_function"}, default=None
         How the learner is asked. None is what the scorer needs: for "roc_auc" scores, or
         probabilities if there are no scores; for "neg_log_loss" probabilities. For a function it is
         "predict".
+
+    block_size, delay, initial : optional
+        As of :func:`progressive_predict`.
 
     at : array-like of int, default=None
         Numbers of samples: return the score of the first ones, for each number. None is all.

@@ -169,6 +169,8 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     'alpha=0.0001'
     """
 
+    eta_: float
+
     _parameter_constraints = {
         **EXPERT_CONSTRAINTS,
         **LOSS_CONSTRAINTS,
