@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import base, get_config
+from sklearn.metrics import _scorer
 from sklearn.utils import _set_output, validation
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -68,6 +69,7 @@ __all__ = [
     "fit_context",
     "make_sklearn_tree",
     "refuse_dataframes",
+    "responses_to_score",
     "steps",
     "validate_parameters",
     "validate_params",
@@ -276,6 +278,17 @@ def refuse_dataframes(transformer, what):
             "The transformer outputs a scipy sparse matrix. Leave it at "
             "set_output(transform='default')."
         )
+
+
+def responses_to_score(scorer):
+    """Return the methods of which a scorer asks the first that there is.
+
+    None of what is no scorer of scikit-learn, such as a function of targets and predictions.
+    """
+    if not isinstance(scorer, _scorer._BaseScorer):
+        return None
+    asked = scorer._response_method
+    return (asked,) if isinstance(asked, str) else tuple(asked)
 
 
 def make_sklearn_tree(tree):

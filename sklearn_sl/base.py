@@ -24,6 +24,8 @@ from sklearn_sl._warnings import warn
 
 __all__ = ["EstimatorMixin", "trusted_types"]
 
+PROBABILITIES = ("predict_proba", "predict_log_proba")
+
 
 class EstimatorMixin(CallbackSupportMixin):
     """What every estimator of the package has besides ``BaseEstimator``.
@@ -39,6 +41,9 @@ class EstimatorMixin(CallbackSupportMixin):
 
     _validate_params = validate_params
 
+    # The parameters with which a classifier has probabilities, if it has them with some only.
+    _for_probabilities = ""
+
     # The HTML representation links to the page of a class if there is a site: that of
     # pyproject.toml, or the one that was built in a source tree.
     _doc_link_module = "sklearn_sl"
@@ -51,9 +56,7 @@ class EstimatorMixin(CallbackSupportMixin):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if issubclass(cls, ClassifierMixin):
-            method = inspect.getattr_static(cls, "predict_proba", None)
-            if not inspect.isfunction(method) and not isinstance(method, Probabilities):
-                cls.predict_proba = Probabilities(method)
+            tell_of_probabilities(cls)
 
     def __sklearn_sl_certificates__(self):
         """Return the certificates of the fit, a list, empty before it."""
@@ -90,32 +93,48 @@ class EstimatorMixin(CallbackSupportMixin):
         check_state(self)
 
 
+def tell_of_probabilities(cls):
+    """Let a classifier whose probabilities are not there, or not always, say what is instead."""
+    for name in PROBABILITIES:
+        method = inspect.getattr_static(cls, name, None)
+        if inspect.isfunction(method):
+            return  # without logarithms, perhaps, but with probabilities
+        if not isinstance(method, Probabilities):
+            setattr(cls, name, Probabilities(name, method))
+
+
 class Probabilities:
-    """A ``predict_proba`` that is not there, or not always, and then says what is there instead.
+    """A method that is not there, or not always, and then says what is there instead.
 
     ``method`` is None, or what :func:`~sklearn.utils.metaestimators.available_if` returns; that
     is also what the class has.
     """
 
-    def __init__(self, method):
-        self.method = method
+    def __init__(self, name, method):
+        self.name, self.method = name, method
 
     def __get__(self, model, cls):
         if model is None:
             return None if self.method is None else self.method.__get__(None, cls)
-        missing = f"{cls.__name__!r} object has no attribute 'predict_proba'"
+        missing = f"{cls.__name__!r} object has no attribute {self.name!r}"
         if self.method is not None:
             try:
                 return self.method.__get__(model, cls)
             except AttributeError as error:
                 missing = str(error)
-        instead = f"{cls.__name__} predicts classes without probabilities: use predict."
-        if hasattr(cls, "decision_function"):
-            instead = (
-                "Use decision_function, or for probabilities sklearn.calibration."
-                f"CalibratedClassifierCV({cls.__name__}(...))."
-            )
-        raise AttributeError(f"{missing}. {instead}")
+        raise AttributeError(f"{missing}. {instead_of_probabilities(model)}")
+
+
+def instead_of_probabilities(model):
+    """Say what a classifier without probabilities has."""
+    name = type(model).__name__
+    if not hasattr(type(model), "decision_function"):
+        return f"{name} predicts classes without probabilities: use predict."
+    needs = model._for_probabilities
+    return (f"Probabilities require {needs}. " if needs else "") + (
+        "Use decision_function, or for probabilities sklearn.calibration.CalibratedClassifierCV("
+        f"{name}(...))."
+    )
 
 
 @functools.cache

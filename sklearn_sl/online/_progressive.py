@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_sl._scoring import KnownClassifier, KnownRegressor, score_of
+from sklearn_sl._sklearn import responses_to_score
 from sklearn_sl.online._protocol import ONLINE
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def progressive_predict(
 
     A learner of :mod:`sklearn_sl.online` with ``method="predict"``, ``block_size=1`` and
     ``delay=0`` does this at the speed of ``partial_fit``, because it answers in every trial anyhow,
-    unless it predicts by an ``average``. Others are asked and taught block by block.
+    unless it predicts by an ``average``. Others are asked and taught block by block, which takes
+    some tens of microseconds for each block.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def progressive_predict(
         All classes, for a classifier that has seen nothing; None takes those of ``y``.
 
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        How the learner is asked.
+        How the learner is asked: for classes or numbers, for probabilities, or for scores. It must
+        have the method.
 
     block_size : int, default=1
         How many samples are predicted, and later learned, at a time.
@@ -75,7 +78,8 @@ def progressive_predict(
     Returns
     -------
     answers : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        The answers, each of them given before its target was told.
+        The answers, each of them given before its target was told. Probabilities have a column for
+        each class, and so have the scores of more than two classes.
 
     See Also
     --------
@@ -97,6 +101,7 @@ def progressive_predict(
     True
     """
     _check_options(estimator, method, block_size, delay)
+    _check_method(estimator, method)
     check_consistent_length(X, y)
     X, y = _indexable(X), np.asarray(y)
     params = _first_params(estimator, y, classes)
@@ -115,6 +120,16 @@ def _check_options(estimator, method, block_size, delay):
     for name, value, least in (("block_size", block_size, 1), ("delay", delay, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}; got {value!r}.")
+
+
+def _check_method(estimator, method):
+    """Complain of a learner that cannot be asked, before it learns anything."""
+    try:
+        getattr(estimator, method)
+    except AttributeError as error:
+        raise AttributeError(
+            f'method="{method}" is not available for {type(estimator).__name__}: {error}'
+        ) from error
 
 
 def _indexable(X):
@@ -186,7 +201,7 @@ def progressive_val_score(
     *,
     scoring: str | Callable[..., Any] | None = None,
     classes: Any = None,
-    method: Any = "predict",
+    method: Literal["predict", "predict_proba", "decision_function"] | None = None,
     block_size: Any = 1,
     delay: Any = 0,
     initial: Any = None,
@@ -209,12 +224,20 @@ def progressive_val_score(
         Its targets.
 
     scoring : str or callable, default=None
-        The name of a scorer of scikit-learn, or a function ``score(y_true, answers)``. None is the
-        accuracy of classifiers and the R2 score of regressors.
+        The name of a scorer of scikit-learn, or one of :func:`sklearn.metrics.make_scorer`, or a
+        function ``score(y_true, answers)``. None is the accuracy of classifiers and the R2 score of
+        regressors.
 
-    classes, method, block_size, delay, initial : optional
-        As of :func:`progressive_predict`. A scorer of probabilities needs
-        ``method="predict_proba"``.
+    classes : array-like of shape (n_classes,), default=None
+        As of :func:`progressive_predict`.
+
+    method : {"predict", "predict_proba", "decision_function"}, default=None
+        How the learner is asked. None is what the scorer needs: for "roc_auc" scores, or
+        probabilities if there are no scores; for "neg_log_loss" probabilities. For a function it is
+        "predict".
+
+    block_size, delay, initial : optional
+        As of :func:`progressive_predict`.
 
     at : array-like of int, default=None
         Numbers of samples: return the score of the first ones, for each number. None is all.
@@ -238,7 +261,10 @@ def progressive_val_score(
     >>> theirs = progressive_val_score(SGDClassifier(random_state=0), X, y, block_size=100)
     >>> ours > 0.75 and theirs > 0.75
     True
+    >>> progressive_val_score(Perceptron(), X, y, scoring="roc_auc") > 0.75
+    True
     """
+    method = _method_for(estimator, scoring, method)
     answers = progressive_predict(
         estimator,
         X,
@@ -258,18 +284,51 @@ def progressive_val_score(
     return np.array([_score(estimator, scoring, y[:k], answers[:k], method) for k in sizes])
 
 
+def _method_for(estimator, scoring, method):
+    """Return how to ask a learner whose answers are scored; complain of what cannot be scored."""
+    asked = None if scoring is None else responses_to_score(get_scorer(scoring))
+    if asked is None:
+        return "predict" if method is None else method
+    # Who knows scores or probabilities knows predictions.
+    if method is not None and method not in asked and asked != ("predict",):
+        raise ValueError(
+            f"method={method!r} is not what scoring={scoring!r} needs: set method to "
+            f"{' or '.join(map(repr, asked))}, or to None, which chooses among them."
+        )
+    if method is not None:
+        return method
+    # What the learner lacks is complained of by name, where it is asked.
+    return next((name for name in asked if hasattr(estimator, name)), asked[-1])
+
+
 def _score(estimator, scoring, y, answers, method):
-    if callable(scoring):
+    scorer = None if scoring is None else get_scorer(scoring)
+    if scorer is not None and responses_to_score(scorer) is None:
         return float(scoring(y, answers))
     labels = getattr(estimator, "classes_", None)
-    predictions = labels[answers.argmax(axis=1)] if method == "predict_proba" else answers
-    if scoring is None:
-        return float((accuracy_score if labels is not None else r2_score)(y, predictions))
-    known = KnownRegressor(predictions)
-    if labels is not None:
-        shares = answers if method == "predict_proba" else None
-        known = KnownClassifier(predictions, labels, probabilities=shares)
-    return float(score_of(get_scorer(scoring), known, y))
+    known = KnownRegressor(answers) if labels is None else _known(labels, answers, method)
+    if scorer is None:
+        measure = accuracy_score if labels is not None else r2_score
+        return float(measure(y, known.predictions))
+    try:
+        return float(score_of(scorer, known, y))
+    except ValueError as error:
+        if labels is None or np.isin(labels, y).all():
+            raise
+        raise ValueError(
+            f"scoring={scoring!r} failed on {len(y)} samples with the classes {np.unique(y)}, "
+            f"while the learner knows {labels}: {error} Pass more samples (larger numbers in at), "
+            "or a scorer made with all labels."
+        ) from error
+
+
+def _known(labels, answers, method):
+    """Return a stand-in for a classifier that has given these answers."""
+    if method == "predict":
+        return KnownClassifier(answers, labels)
+    codes = answers.argmax(axis=1) if answers.ndim == 2 else (answers > 0).astype(np.intp)
+    kind = "probabilities" if method == "predict_proba" else "decisions"
+    return KnownClassifier(labels[codes], labels, **{kind: answers})
 
 
 def online_to_batch(

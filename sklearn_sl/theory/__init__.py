@@ -62,6 +62,7 @@ from sklearn_sl.theory._crowd import (
 from sklearn_sl.theory._error_decomposition import ErrorDecomposition, error_decomposition
 from sklearn_sl.theory._experts import (
     adahedge_bound,
+    anytime_average_bound,
     fixed_share_bound,
     hedge_bound,
     variable_share_bound,
@@ -250,6 +251,7 @@ __all__ = [
     "agnostic_excess",
     "agnostic_failure",
     "agnostic_sample_size",
+    "anytime_average_bound",
     "balanced_winnow_bound",
     "ball_volume_ratio",
     "batch_gradient_moment",

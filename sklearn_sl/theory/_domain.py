@@ -5,12 +5,13 @@ becomes a ``np.float64``, by a few comparisons; it divides by zero as arrays do,
 """
 
 import math
+import sys
 from numbers import Integral, Real
 from reprlib import repr as short
 
 import numpy as np
 
-LARGEST = np.finfo(np.float64).max
+LARGEST = sys.float_info.max  # of Python, which compares it with integers of any size
 
 # For formulas whose infinite results are documented.
 unwarned = np.errstate(all="ignore")

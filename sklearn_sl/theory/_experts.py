@@ -349,6 +349,63 @@ def adahedge_bound(
     return 2 * np.sqrt(spread) + scale * (16 / 3 * np.log(n) + 2)
 
 
+def anytime_average_bound(
+    n_trials: ArrayLike, n_experts: ArrayLike, scale: ArrayLike = 1.0
+) -> float | np.ndarray:
+    """Return an upper bound on the regret of an average whose learning rate falls with time.
+
+    The learner predicts by the average of the advice of ``n`` experts with weights proportional to
+    ``exp(-eta_t L_i)``, where ``L_i`` is what an expert lost before trial ``t``. Losses are between
+    zero and ``B``, and convex in the prediction. For rates that do not increase, against every
+    expert and after every number ``T`` of trials::
+
+        regret <= ln(n) / eta_T + B^2 / 8 sum_t eta_t
+
+    by Hoeffding's inequality in each trial, and because ``-(1 / eta) ln(sum_i exp(-eta L_i) / n)``
+    falls with ``eta``. For ``eta_t = (2 / B) sqrt(ln(n) / t)``, with
+    ``sum_t 1 / sqrt(t) <= 2 sqrt(T)``, this is at most ``B sqrt(T ln(n))``. The learner does not
+    have to know ``T``; the best rate for a known ``T`` gives ``B sqrt(T ln(n) / 2)``. The rate
+    ``sqrt(8 ln(n) / t) / B`` of [1]_ gives ``B (sqrt(2 T ln(n)) + sqrt(ln(n) / 8))``.
+
+    Parameters
+    ----------
+    n_trials : int or array-like of int
+        The number ``T`` of trials.
+
+    n_experts : int or array-like of int
+        The number ``n`` of experts.
+
+    scale : float or array-like, default=1.0
+        The largest loss ``B``.
+
+    Returns
+    -------
+    bound : float or ndarray
+        No larger regret than this.
+
+    See Also
+    --------
+    sklearn_sl.online.WeightedAverage : The learner, with ``eta="anytime"``.
+    adahedge_bound : For a learning rate that falls with the losses.
+
+    References
+    ----------
+    .. [1] N. Cesa-Bianchi and G. Lugosi, "Prediction, learning, and games", Cambridge University
+       Press, 2006, section 2.3.
+
+    .. [2] S. Bubeck, "Introduction to online optimization", lecture notes, Princeton University,
+       2011.
+
+    Examples
+    --------
+    >>> from sklearn_sl.theory import anytime_average_bound
+    >>> anytime_average_bound([100, 10_000], 10).round(1)
+    array([ 15.2, 151.7])
+    """
+    m, n = whole("n_trials", n_trials, low=0), whole("n_experts", n_experts, low=1)
+    return positive("scale", scale) * np.sqrt(m * np.log(n))
+
+
 def fixed_share_bound(
     n_trials: ArrayLike,
     n_experts: ArrayLike,

@@ -28,6 +28,7 @@ CONFIGS = {
     "ConjunctionLearner": [{"literals": False, "max_iter": 2, "keep_losses": True}],
     "OnlineGradientDescentClassifier": [
         {"loss": "logistic", "eta": 0.1, "radius": 5.0, "average": True},
+        {"loss": "log_loss"},
         {"multi_class": "kesler", "eta": 0.1, "keep_losses": True},
     ],
     "OnlineGradientDescentRegressor": [
@@ -49,7 +50,7 @@ CONFIGS = {
         {"concept": "conjunction", "fit_intercept": True, "threshold": 2.5},
     ],
     "ExponentiatedGradientClassifier": [
-        {"loss": "logistic", "radius": 10.0, "eta": 0.1, "keep_losses": True},
+        {"loss": "log_loss", "radius": 10.0, "eta": 0.1, "keep_losses": True},
         {"loss": "square", "signed": False, "fit_intercept": False},
         {"conservative": True, "eta": "horizon", "horizon": 300, "gradient_norm": 5.0},
     ],
@@ -93,6 +94,8 @@ CONFIGS = {
         {"prediction": "vovk", "keep_weights": True},
         {"loss": "absolute"},
         {"loss": "entropic", "eta": 0.5},
+        {"eta": "anytime", "keep_losses": True},
+        {"loss": "hellinger", "eta": "adahedge"},
         {"estimators": [PassiveAggressiveRegressor(C=0.1), PassiveAggressiveRegressor()]},
     ],
     "Hedge": [

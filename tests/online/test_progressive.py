@@ -9,11 +9,19 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
-from sklearn.metrics import f1_score, log_loss
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    get_scorer,
+    log_loss,
+    make_scorer,
+    roc_auc_score,
+)
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_sl.online import OnlineGradientDescentClassifier as OGD
 from sklearn_sl.online import (
     Perceptron,
     online_to_batch,
@@ -31,18 +39,18 @@ def stream(request):
     return X, np.array(["a", "b", "c"])[y]
 
 
-def by_hand(model, X, y, delay=0):
-    """Return the answers of a loop over single samples."""
-    answers = []
+def by_hand(model, X, y, delay=0, method="predict", nothing=None):
+    """Return the answers of a loop over single samples, ``nothing`` before the first is told."""
+    answers, nothing = [], np.unique(y)[0] if nothing is None else nothing
     for t in range(len(y)):
         if t - delay > 0:
             row = t - delay - 1
             model.partial_fit(X[row : row + 1], y[row : row + 1], classes=np.unique(y))
         try:
             check_is_fitted(model)
-            answers.append(model.predict(X[t : t + 1])[0])
+            answers.append(getattr(model, method)(X[t : t + 1])[0])
         except NotFittedError:
-            answers.append(np.unique(y)[0])
+            answers.append(nothing)
     for row in range(max(len(y) - delay - 1, 0), len(y)):
         model.partial_fit(X[row : row + 1], y[row : row + 1], classes=np.unique(y))
     return np.array(answers)
@@ -133,6 +141,140 @@ def test_scores_are_those_of_the_answers(stream):
     np.testing.assert_allclose(score, -log_loss(y, shares), **EXACT)
     wrong = progressive_val_score(Perceptron(), X, y, scoring=lambda y, a: np.sum(y != a))
     assert wrong == np.sum(answers != y)
+
+
+# ---------------------------------------------------------------- scores and probabilities
+
+SCORERS = [
+    # Learner, scorer, number of classes, what the learner is asked, measure of targets and answers.
+    (Perceptron(), "roc_auc", 2, "decision_function", roc_auc_score),
+    (BernoulliNB(), "roc_auc", 2, "predict_proba", lambda y, p: roc_auc_score(y, p[:, 1])),
+    (OGD("log_loss"), "roc_auc", 2, "decision_function", roc_auc_score),
+    (OGD("log_loss"), "neg_log_loss", 2, "predict_proba", lambda y, p: -log_loss(y, p)),
+    (OGD("log_loss"), "neg_log_loss", 3, "predict_proba", lambda y, p: -log_loss(y, p)),
+    (
+        OGD("log_loss", average=True),
+        "roc_auc_ovr",
+        3,
+        "predict_proba",
+        lambda y, p: roc_auc_score(y, p, multi_class="ovr"),
+    ),
+    (
+        SGDClassifier(loss="log_loss", random_state=0),
+        "roc_auc_ovo",
+        3,
+        "predict_proba",
+        lambda y, p: roc_auc_score(y, p, multi_class="ovo"),
+    ),
+]
+
+
+def id_of(case):
+    return f"{type(case[0]).__name__}-{case[1]}-{case[2]}"
+
+
+@pytest.mark.parametrize(
+    ("learner", "scoring", "n_classes", "method", "measure"), SCORERS, ids=map(id_of, SCORERS)
+)
+@pytest.mark.parametrize("delay", [0, 9])
+def test_scorer_decides_what_the_learner_is_asked(
+    learner, scoring, n_classes, method, measure, delay
+):
+    X, y = make_classification(80, 6, n_informative=4, n_classes=n_classes, random_state=1)
+    y = np.array(["a", "b", "c"])[y]
+    nothing = 0.0
+    if method == "predict_proba":
+        nothing = np.full(n_classes, 1 / n_classes)
+    expected = by_hand(clone(learner), X, y, delay, method, nothing)
+    model = clone(learner)
+    answers = progressive_predict(model, X, y, method=method, delay=delay)
+    np.testing.assert_array_equal(answers, expected)
+    score = measure(np.searchsorted(model.classes_, y), answers)
+    for asked in (None, method):
+        found = progressive_val_score(
+            clone(learner), X, y, scoring=scoring, method=asked, delay=delay
+        )
+        np.testing.assert_allclose(found, score, **EXACT)
+    whole = progressive_val_score(
+        clone(learner), X, y, scoring=get_scorer(scoring), at=[50, 80], delay=delay
+    )
+    np.testing.assert_allclose(whole[1], score, **EXACT)
+    first = measure(np.searchsorted(model.classes_, y[:50]), answers[:50])
+    np.testing.assert_allclose(whole[0], first, **EXACT)
+
+
+@pytest.mark.parametrize("block_size", [1, 7, 50])
+def test_scores_of_decisions_come_before_their_block_is_learned(stream, block_size):
+    X, y = stream
+    model, twin, expected = Perceptron(), Perceptron(), []
+    answers = progressive_predict(
+        model, X, y, method="decision_function", block_size=block_size, initial=0.25
+    )
+    for start in range(0, len(y), block_size):
+        rows = slice(start, start + block_size)
+        shape = (len(y[rows]),) if len(np.unique(y)) == 2 else (len(y[rows]), 3)
+        expected.append(twin.decision_function(X[rows]) if start else np.full(shape, 0.25))
+        twin.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    np.testing.assert_array_equal(answers, np.concatenate(expected))
+    np.testing.assert_array_equal(model.coef_, twin.coef_)
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
+def test_classes_of_answers_are_those_of_predictions(stream, method):
+    X, y = stream
+    learner = OGD("log_loss")
+    classes = ["a", "b", "c", "d"]  # of which some never come
+    shown = {"classes": classes, "block_size": 20, "scoring": "balanced_accuracy"}
+    found = progressive_val_score(clone(learner), X, y, method=method, **shown)
+    # Before the first block, and only then, the answers are not those of the learner.
+    assert found == progressive_val_score(clone(learner), X, y, **shown)
+
+
+def test_positive_class_may_be_the_first():
+    X, y = make_classification(150, 6, random_state=3)
+    scoring = make_scorer(average_precision_score, response_method="predict_proba", pos_label="a")
+    names = np.array(["a", "b"])[y]
+    shares = progressive_predict(OGD("log_loss"), X, names, method="predict_proba")
+    found = progressive_val_score(OGD("log_loss"), X, names, scoring=scoring)
+    np.testing.assert_allclose(found, average_precision_score(y == 0, shares[:, 0]), **EXACT)
+
+
+def test_scorers_of_numbers_ask_for_numbers():
+    X, y = make_regression(60, 3, random_state=0)
+    answers = progressive_predict(SGDRegressor(random_state=0), X, y)
+    found = progressive_val_score(
+        SGDRegressor(random_state=0), X, y, scoring="neg_mean_absolute_error"
+    )
+    np.testing.assert_allclose(found, -np.abs(answers - y).mean(), **EXACT)
+    with pytest.raises(AttributeError, match='"predict_proba" is not available for SGDRegressor'):
+        progressive_val_score(SGDRegressor(), X, y, scoring="roc_auc")
+
+
+def test_learners_that_lack_a_method_learn_nothing(stream):
+    X, y = stream
+    model = OGD()
+    for method in ("predict_proba", None):
+        with pytest.raises(
+            AttributeError, match=r'method="predict_proba" is not available.*loss="log_loss"'
+        ):
+            progressive_val_score(model, X, y, scoring="neg_log_loss", method=method)
+    assert not hasattr(model, "n_trials_")
+    with pytest.raises(ValueError, match=r"needs: set method to 'decision_function' or 'predict_"):
+        progressive_val_score(model, X, y, scoring="roc_auc", method="predict")
+    with pytest.raises(ValueError, match="method must be"):
+        progressive_val_score(model, X, y, method="transform")
+    with pytest.raises(ValueError, match="scoring"):
+        progressive_val_score(model, X, y, scoring="rock")
+    assert not hasattr(model, "n_trials_")
+
+
+def test_beginnings_without_all_classes_are_named():
+    X, y = make_classification(90, 6, n_informative=4, n_classes=3, random_state=0)
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match=r"failed on 40 samples with the classes \[0 1\]"):
+        progressive_val_score(
+            OGD("log_loss"), X[order], y[order], scoring="neg_log_loss", at=[40, 90]
+        )
 
 
 def test_curve_of_scores_is_that_of_the_beginnings(stream):

@@ -189,13 +189,14 @@ def majority_adversary(rng, n_runs, n_trials, n_experts, n_classes, beta):
 def average_adversary(rng, n_runs, n_trials, n_experts, eta, loss):
     """Return advice, of which half are zeros and ones, and outcomes far from their average.
 
-    ``loss(y, x)`` is that of the experts; shapes are as those of :func:`majority_adversary`.
+    ``loss(y, x)`` is that of the experts; shapes are as those of :func:`majority_adversary`. There
+    may be a learning rate ``eta`` for each trial.
     """
-    advice = rng.random((n_runs, n_trials, n_experts))
+    advice, eta = rng.random((n_runs, n_trials, n_experts)), np.broadcast_to(eta, n_trials)
     advice[::2] = np.round(advice[::2])
     y, lost = np.empty((n_runs, n_trials)), np.zeros((n_runs, n_experts))
     for t in range(n_trials):
-        means = (softmax(-eta * lost, axis=1) * advice[:, t]).sum(axis=1)
+        means = (softmax(-eta[t] * lost, axis=1) * advice[:, t]).sum(axis=1)
         y[:, t] = means < 0.5
         lost += loss(y[:, [t]], advice[:, t])
     return advice, y

@@ -11,7 +11,7 @@ a loss that leaves the ratio of its weight to the weight of all available expert
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, isfinite, isnan, log
+from libc.math cimport INFINITY, exp, isfinite, isnan, log, sqrt
 from libc.string cimport memcpy
 
 TAIL = N_ENTRIES
@@ -364,6 +364,28 @@ cdef class AdaptiveWeights(ExponentialWeights):
                 sl_weigh(self.width, self.now, mixed, self.eta, &self.shares[0]) / self.everyone
             ) / self.eta
         self.tail[GAP] += max(0.0, mean - mixed)
+
+
+cdef class AnytimeWeights(AdaptiveWeights):
+    """Exponential weights with the rate ``2 sqrt(ln(n) / t)`` in trial ``t``.
+
+    The entry GAP of the tail counts the trials. An expert that abstains is charged the weighted
+    mean of losses, as by AdaHedge.
+
+    Parameters
+    ----------
+    n_experts : int
+        How many experts there are.
+
+    costs, tail : ndarray
+        As those of ExponentialWeights.
+    """
+
+    cdef void set_rate(self) noexcept nogil:
+        self.eta = 2 * sqrt(log(<double>max(self.n_experts, 2)) / (self.tail[GAP] + 1))
+
+    cdef void widen(self, double mean) noexcept nogil:
+        self.tail[GAP] += 1
 
 
 cdef const double* whole(

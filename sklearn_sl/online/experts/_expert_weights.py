@@ -5,7 +5,7 @@ import numpy as np
 from sklearn_sl._state import CheckedState, check_number, check_shape
 from sklearn_sl.online._trials import running_sum
 from sklearn_sl.online.experts import _aggregating, _sharing
-from sklearn_sl.theory._experts import fixed_share_bound, horizon_rate
+from sklearn_sl.theory._experts import anytime_average_bound, fixed_share_bound, horizon_rate
 
 LEAST, OFFSET, GAP, LEFT = range(_aggregating.TAIL)
 # The weights of numbers that are so far apart have no ratio but zero.
@@ -212,6 +212,30 @@ class AdaptiveState(ExponentialState):
 
     def _compiled(self):
         return _aggregating.AdaptiveWeights(self.n_experts, self.costs, self.tail)
+
+
+class AnytimeState(ExponentialState):
+    """Exponential weights with the learning rate ``2 sqrt(ln(n) / t)`` in trial ``t``."""
+
+    def __init__(self, n_experts):
+        super().__init__(n_experts, None)
+
+    @property
+    def n_played(self):
+        """The number of trials so far."""
+        return int(self.tail[GAP])
+
+    @property
+    def eta(self):
+        """The learning rate of the next trial; a single expert has that of two."""
+        return 2 * np.sqrt(np.log(max(self.n_experts, 2)) / (self.n_played + 1))
+
+    def hedge_bound(self):
+        """Return the bound on the regret for losses from zero to one."""
+        return float(anytime_average_bound(self.n_played, self.n_experts))
+
+    def _compiled(self):
+        return _aggregating.AnytimeWeights(self.n_experts, self.costs, self.tail)
 
 
 class DoublingState(ExponentialState):

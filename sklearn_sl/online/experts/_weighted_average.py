@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
-from sklearn_sl.online.experts._expert_weights import AdaptiveState, ExponentialState
+from sklearn_sl.online.experts._expert_weights import AdaptiveState, AnytimeState, ExponentialState
 from sklearn_sl.online.experts._experts import EXPERT_CONSTRAINTS, ExpertsRegressorMixin
 from sklearn_sl.online.experts._mixable import LOSSES, MixableLoss
 
@@ -25,6 +25,8 @@ LOSS_CONSTRAINTS = {
     "eta": [Interval(Real, 0, np.finfo(np.float64).max, closed="right"), StrOptions({"auto"})],
     "bounds": [tuple, list, None],
 }
+# Rates that adapt themselves, and the states that do it.
+ADAPTIVE = {"anytime": AnytimeState, "adahedge": AdaptiveState}
 
 
 @paragraphs
@@ -62,9 +64,14 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     {prediction}
 
-    eta : float or "auto", default="auto"
+    eta : float or {"auto", "anytime", "adahedge"}, default="auto"
         The learning rate. "auto" is the largest one of the theorem. The absolute loss has none: for
-        the average it then adapts itself (AdaHedge), and for Vovk's prediction it is 1.
+        the average it is then "adahedge", and for Vovk's prediction 1. Two rates adapt themselves,
+        for the average and any convex loss, without a horizon: "anytime" is ``2 sqrt(ln(n) / t)``
+        in trial ``t``, for losses up to one, with a regret of at most ``sqrt(T ln(n))`` after every
+        number ``T`` of trials; "adahedge" falls with the losses, see :class:`Hedge`, and profits
+        if an expert is good. The bounds of "auto" do not grow with ``T``, but for the absolute
+        loss.
 
     prior : array-like of shape (n_experts,), default=None
         Positive weights to begin with, divided by their sum; None is the same for all.
@@ -107,9 +114,10 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     regret_bound_ : float or None
         The theorem's bound on ``regret_``. If ``eta`` is larger than the theorem permits,
         ``ln(n) / eta + eta T / 8`` in ``T`` trials for the losses named above but the entropic one;
-        else None. For the absolute loss twice what AdaHedge measures; with Vovk's prediction
-        ``(c eta - 1) L + c ln(n)`` for the loss ``L`` of the best expert, with
-        ``c = 1 / (2 ln(2 / (1 + exp(-eta))))``, if all outcomes were at the bounds.
+        else None. With "anytime" ``sqrt(T ln(n))``, with "adahedge" twice what AdaHedge measures.
+        For the absolute loss with Vovk's prediction ``(c eta - 1) L + c ln(n)`` for the loss ``L``
+        of the best expert, with ``c = 1 / (2 ln(2 / (1 + exp(-eta))))``, if all outcomes were at
+        the bounds.
 
     eta_ : float
         The learning rate (of the next trial, if it adapts itself; infinite at first).
@@ -124,6 +132,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     Hedge : If advice are classes, or losses are all that is known.
     MixableLoss : A loss of one's own.
     sklearn_sl.theory.weighted_average_bound : The theorem.
+    sklearn_sl.theory.anytime_average_bound : The one of the rate "anytime".
 
     References
     ----------
@@ -134,6 +143,9 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     .. [3] Y. Freund, R. Schapire, Y. Singer and M. Warmuth, "Using and combining predictors that
        specialize", STOC 1997.
+
+    .. [4] N. Cesa-Bianchi and G. Lugosi, "Prediction, learning, and games", Cambridge University
+       Press, 2006. Rates that fall with time.
 
     Examples
     --------
@@ -157,9 +169,12 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
     'alpha=0.0001'
     """
 
+    eta_: float
+
     _parameter_constraints = {
         **EXPERT_CONSTRAINTS,
         **LOSS_CONSTRAINTS,
+        "eta": [LOSS_CONSTRAINTS["eta"][0], StrOptions({"auto", *ADAPTIVE})],
         "prior": ["array-like", None],
     }
 
@@ -190,6 +205,24 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     _shows_rate = True
 
+    def _check_options(self):
+        if self.eta not in ADAPTIVE:
+            super()._check_options()
+            return
+        if self.prediction != "average":
+            raise ValueError(
+                f'eta="{self.eta}" requires prediction="average"; got '
+                f'prediction="{self.prediction}".'
+            )
+        bounded = self.eta == "anytime"
+        if not self._loss.convex or (bounded and not self._loss.bounded):
+            valid = [f'"{k}"' for k, v in LOSSES.items() if v.convex and (v.bounded or not bounded)]
+            raise ValueError(
+                f'eta="{self.eta}" requires a convex loss{" of at most one" if bounded else ""}: '
+                f"{', '.join(valid)}; got loss={self.loss!r}. Set eta to a positive float."
+            )
+        self.eta_ = np.inf
+
     def _rate_of_last_resort(self):
         return np.inf
 
@@ -201,7 +234,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
                 raise ValueError(
                     "prior requires a fixed learning rate: set eta to a positive float."
                 )
-            return AdaptiveState(n_experts)
+            return ADAPTIVE.get(self.eta, AdaptiveState)(n_experts)
         return ExponentialState(n_experts, self.eta_, prior)
 
     def _read_prior(self, n_experts):
@@ -219,7 +252,7 @@ class WeightedAverage(EstimatorMixin, ExpertsRegressorMixin, RegressorMixin, Bas
 
     def _regret_bounds(self):
         n_experts = self._state.n_experts
-        if isinstance(self._state, AdaptiveState):
+        if isinstance(self._state, AdaptiveState | AnytimeState):
             return np.full(n_experts, self._state.hedge_bound())
         losses = self._state.expert_losses()
         bounds = self._loss_bounds(losses, self._complexities)

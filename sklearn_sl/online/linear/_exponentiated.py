@@ -21,6 +21,7 @@ from sklearn_sl.online.linear._linear import (
     linear_scores,
     look,
 )
+from sklearn_sl.online.linear._probabilities import LOGISTIC, LogisticProbabilitiesMixin
 
 ETA, _, TOTAL, *_, RATED_VARIATION, PAID, LAST_ETA, N_GRADIENTS = range(
     _exponentiated_sweeps.GRADIENT_TAIL
@@ -202,6 +203,7 @@ class ExponentiatedMixin:
 class ExponentiatedGradientClassifier(
     EstimatorMixin,
     ExponentiatedMixin,
+    LogisticProbabilitiesMixin,
     OnlineClassifierMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -239,8 +241,9 @@ class ExponentiatedGradientClassifier(
 
     Parameters
     ----------
-    loss : {"hinge", "logistic", "square"}, default="hinge"
-        ``max(0, 1 - y s)``, ``ln(1 + exp(-y s))`` or ``(y - s)^2``.
+    loss : {"hinge", "logistic", "log_loss", "square"}, default="hinge"
+        ``max(0, 1 - y s)``, ``ln(1 + exp(-y s))`` ("log_loss" is scikit-learn's name of "logistic")
+        or ``(y - s)^2``. The logistic loss has :meth:`predict_proba`.
 
     radius : float, default=1.0
         The sum ``U`` of all weights.
@@ -349,7 +352,7 @@ class ExponentiatedGradientClassifier(
     eta_: Any
 
     _parameter_constraints = {
-        "loss": [StrOptions({"hinge", "logistic", "square"})],
+        "loss": [StrOptions({"hinge", *LOGISTIC, "square"})],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "eta": [StrOptions({"anytime", "horizon"}), Interval(Real, 0, None, closed="neither")],
         "signed": ["boolean"],
@@ -364,7 +367,7 @@ class ExponentiatedGradientClassifier(
     def __init__(
         self,
         *,
-        loss: Literal["hinge", "logistic", "square"] = "hinge",
+        loss: Literal["hinge", "logistic", "log_loss", "square"] = "hinge",
         radius: float = 1.0,
         eta: Literal["anytime", "horizon"] | float = "anytime",
         signed: bool = True,
@@ -386,6 +389,8 @@ class ExponentiatedGradientClassifier(
         self.max_iter = max_iter
         self.keep_losses = keep_losses
 
+    _for_probabilities = 'loss="log_loss" and conservative=False'
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         # Only some classes are monotone in all features.
@@ -399,7 +404,7 @@ class ExponentiatedGradientClassifier(
     def _loss(self):
         kinds = {
             "hinge": _steps.Hinge,
-            "logistic": _steps.Logistic,
+            **dict.fromkeys(LOGISTIC, _steps.Logistic),
             "square": _steps.SquaredInsensitive,
         }
         return kinds[self.loss]()

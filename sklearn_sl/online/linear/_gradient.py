@@ -27,6 +27,7 @@ from sklearn_sl.online.linear._linear import (
     look,
     squared_norms,
 )
+from sklearn_sl.online.linear._probabilities import LOGISTIC, LogisticProbabilitiesMixin
 from sklearn_sl.theory._online_gradient import ogd_anytime_bound, ogd_bound
 
 if TYPE_CHECKING:
@@ -226,7 +227,12 @@ def regret_bounds(learner, norms, squares):
 
 @paragraphs
 class OnlineGradientDescentClassifier(
-    EstimatorMixin, LinearMixin, OnlineClassifierMixin, ClassifierMixin, BaseEstimator
+    EstimatorMixin,
+    LinearMixin,
+    LogisticProbabilitiesMixin,
+    OnlineClassifierMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Linear classification by online gradient descent, with its regret and the bound on it.
 
@@ -250,11 +256,13 @@ class OnlineGradientDescentClassifier(
 
     Parameters
     ----------
-    loss : {"hinge", "squared_hinge", "logistic", "perceptron"} or object, default="hinge"
-        ``max(0, 1 - y s)``, its square, ``log(1 + exp(-y s))``, or ``max(0, -y s)``, whose slope
-        at zero is ``-y``. Any other convex loss is an object with the methods ``loss(s, y)`` and
-        ``gradient(s, y)``, of numbers and elementwise of arrays; it is played row by row in Python,
-        slowly.
+    loss : {"hinge", "squared_hinge", "logistic", "log_loss", "perceptron"} or object, \
+            default="hinge"
+        ``max(0, 1 - y s)``, its square, ``log(1 + exp(-y s))`` ("log_loss" is scikit-learn's name
+        of "logistic"), or ``max(0, -y s)``, whose slope at zero is ``-y``. The logistic loss has
+        :meth:`predict_proba`. Any other convex loss is an object with the methods ``loss(s, y)``
+        and ``gradient(s, y)``, of numbers and elementwise of arrays; it is played row by row in
+        Python, slowly.
 
     eta : {"anytime", "horizon"} or float, default="anytime"
         The rate. "horizon" needs a ``radius``.
@@ -375,7 +383,7 @@ class OnlineGradientDescentClassifier(
 
     _parameter_constraints = {
         "loss": [
-            StrOptions({"hinge", "squared_hinge", "logistic", "perceptron"}),
+            StrOptions({"hinge", "squared_hinge", *LOGISTIC, "perceptron"}),
             HasMethods(["loss", "gradient"]),
         ],
         **CONSTRAINTS,
@@ -385,7 +393,8 @@ class OnlineGradientDescentClassifier(
 
     def __init__(
         self,
-        loss: Literal["hinge", "squared_hinge", "logistic", "perceptron"] | Any = "hinge",
+        loss: Literal["hinge", "squared_hinge", "logistic", "log_loss", "perceptron"]
+        | Any = "hinge",
         *,
         eta: Literal["anytime", "horizon"] | float = "anytime",
         radius: float | None = None,
@@ -410,6 +419,7 @@ class OnlineGradientDescentClassifier(
         self.multi_class = multi_class
         self.keep_losses = keep_losses
 
+    _for_probabilities = 'loss="log_loss", conservative=False and multi_class="ovr"'
     _certificates = ("regret_", "regret_bound_", "comparator_", "bound_")
     # Steps, also along losses that are not compiled, are the same for both kinds of targets.
     _ball, _rule, _play = property(ball_of), rule_of, play_rows
@@ -428,7 +438,7 @@ class OnlineGradientDescentClassifier(
         return {
             "hinge": _steps.Hinge(1.0),
             "squared_hinge": _steps.SquaredHinge(),
-            "logistic": _steps.Logistic(),
+            **dict.fromkeys(LOGISTIC, _steps.Logistic()),
             "perceptron": _steps.Hinge(0.0, steep=True),
         }[self.loss]
 

@@ -360,6 +360,8 @@ def sleepy_runs(rng, n_runs):
     [
         WeightedAverage(bounds=(0, 1), prediction="vovk"),
         WeightedAverage(bounds=(0, 1), loss="entropic"),
+        WeightedAverage(bounds=(0, 1), eta="anytime", loss="absolute"),
+        WeightedAverage(bounds=(0, 1), eta="adahedge"),
         FixedShare(bounds=(0, 1), alpha=0.1),
         VariableShare(bounds=(0, 1), alpha=0.1),
     ],

@@ -1,15 +1,18 @@
 """The weighted average and Vovk's prediction: losses, rates, priors and their bounds on regret."""
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import ALGEBRA, EXACT, solver
 from reference import experts as twin
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_sl.online import MixableLoss, WeightedAverage, best_convex_combination
+from sklearn_sl.online import FixedShare, MixableLoss, WeightedAverage, best_convex_combination
 from sklearn_sl.online.experts._mixable import LOSSES
-from sklearn_sl.theory import weighted_average_bound
+from sklearn_sl.theory import anytime_average_bound, weighted_average_bound
 
 BOUNDED = [
     ("square", "average"),
@@ -229,6 +232,119 @@ def test_absolute_loss_adapts_its_rate_or_pays_a_factor(rng):
     assert n_sequences >= 10_000
 
 
+# ---------------------------------------------------------------- rates that adapt themselves
+
+
+def anytime_rates(n_trials, n_experts):
+    """Return the rate of each trial."""
+    return 2 * np.sqrt(np.log(max(n_experts, 2)) / np.arange(1, n_trials + 1))
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute", "hellinger"])
+@pytest.mark.parametrize("n_experts", [1, 2, 9])
+def test_anytime_weights_equal_those_of_the_twin(rng, loss, n_experts):
+    X, y = rng.random((80, n_experts)), rng.random(80)
+    model = WeightedAverage(loss=loss, eta="anytime", bounds=(0, 1), keep_weights=True)
+    answers = model._predict_and_learn(X, y)
+    lost = np.vstack([np.zeros(n_experts), np.cumsum(losses_of(model, X, y), axis=0)])
+    rates = anytime_rates(81, n_experts)
+    expected = softmax(-rates[:, None] * lost, axis=1)
+    np.testing.assert_allclose(model.weight_curve_, expected[:-1], **EXACT)
+    np.testing.assert_allclose(model.weights_, expected[-1], **EXACT)
+    np.testing.assert_allclose(answers, (expected[:-1] * X).sum(axis=1), **EXACT)
+    np.testing.assert_allclose(model.eta_, rates[-1], **EXACT)
+    np.testing.assert_allclose(model.expert_losses_, lost[-1], **EXACT)
+    assert model.regret_bound_ == anytime_average_bound(80, n_experts)
+
+
+def assert_anytime_regret_bounded(model, X, y):
+    """Check both bounds after each trial; return how many sequences that were."""
+    model.fit(X, y)
+    (n_trials, n), times = X.shape, np.arange(1, len(y) + 1)
+    regrets = twin.regret_curves(model.loss_curve_, losses_of(model, X, y))
+    bounds = anytime_average_bound(times, n)
+    assert np.all(regrets <= bounds + 1e-9)
+    rates = anytime_rates(n_trials, n)
+    if n > 1:
+        sharper = np.log(n) / rates + np.cumsum(rates) / 8
+        assert np.all(regrets <= sharper + 1e-9)
+        assert np.all(sharper <= bounds + 1e-9)
+    assert model.regret_ == pytest.approx(regrets[-1], abs=1e-7)
+    assert model.regret_bound_ == pytest.approx(float(bounds[-1]))
+    return n_trials
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute", "hellinger"])
+def test_regret_of_the_anytime_rate_never_exceeds_its_bound(rng, loss):
+    model = WeightedAverage(loss=loss, eta="anytime", bounds=(0, 1), keep_losses=True)
+    n_sequences = 0
+    for _ in range(300):
+        X, y = random_trials(rng, int(rng.integers(1, 60)), int(rng.integers(1, 7)))
+        n_sequences += assert_anytime_regret_bounded(model, X, y)
+    for n in (2, 5):
+        advice, outcomes = twin.average_adversary(
+            rng, 40, 60, n, anytime_rates(60, n), lambda y, x: LOSSES[loss](y, x.copy())
+        )
+        for X, y in zip(advice, outcomes, strict=True):
+            n_sequences += assert_anytime_regret_bounded(model, X, y)
+    assert n_sequences >= 10_000
+
+
+@pytest.mark.parametrize("loss", ["square", "hellinger", "entropic"])
+def test_adahedge_bounds_the_regret_for_any_convex_loss(rng, loss):
+    model = WeightedAverage(loss=loss, eta="adahedge", bounds=(0, 1), keep_losses=True)
+    for _ in range(150):
+        X, y = random_trials(rng, int(rng.integers(1, 60)), int(rng.integers(1, 7)))
+        model.fit(X, y)
+        losses = losses_of(model, X, y)
+        regrets = twin.regret_curves(model.loss_curve_, losses)
+        np.testing.assert_allclose(model.regret_bound_, 2 * twin.adahedge(losses)[1], **ALGEBRA)
+        assert regrets[-1] <= model.regret_bound_ + (1e-5 if loss == "entropic" else 1e-9)
+
+
+def test_adahedge_is_what_the_absolute_loss_has_by_itself(rng):
+    X, y = rng.random((70, 4)), rng.random(70)
+    first, second = (
+        WeightedAverage(loss="absolute", eta=e).fit(X, y) for e in ("auto", "adahedge")
+    )
+    np.testing.assert_array_equal(first.weights_, second.weights_)
+    assert first.regret_bound_ == second.regret_bound_
+
+
+@pytest.mark.parametrize("eta", ["anytime", "adahedge"])
+def test_blocks_and_pickles_of_adaptive_rates_are_one_pass_to_the_last_bit(rng, eta):
+    X, y = rng.random((200, 5)), rng.random(200)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = WeightedAverage(eta=eta, bounds=(0, 1), keep_losses=True)
+    whole, blocks = clone(model).partial_fit(X, y), clone(model)
+    for rows in np.split(np.arange(200), [1, 2, 90, 150]):
+        blocks = pickle.loads(pickle.dumps(blocks.partial_fit(X[rows], y[rows])))
+    np.testing.assert_array_equal(whole.log_weights_, blocks.log_weights_)
+    np.testing.assert_array_equal(whole.loss_curve_, blocks.loss_curve_)
+    assert whole.eta_ == blocks.eta_
+    assert whole.regret_bound_ == blocks.regret_bound_
+
+
+def test_adaptive_rates_and_what_they_do_not_go_with(rng):
+    X, y = rng.random((10, 3)), rng.random(10)
+    for eta in ("anytime", "adahedge"):
+        with pytest.raises(ValueError, match=f'eta="{eta}" requires prediction="average"'):
+            WeightedAverage(eta=eta, prediction="vovk").fit(X, y)
+        with pytest.raises(ValueError, match=f'eta="{eta}" requires a convex loss'):
+            WeightedAverage(eta=eta, loss=MixableLoss(square)).fit(X, y)
+        with pytest.raises(ValueError, match="prior requires a fixed learning rate"):
+            WeightedAverage(eta=eta, prior=[1, 1, 1]).fit(X, y)
+    with pytest.raises(ValueError, match=r'at most one: "square".*got loss=.entropic'):
+        WeightedAverage(eta="anytime", loss="entropic").fit(X, y)
+    with pytest.raises(ValueError, match="eta"):
+        FixedShare(eta="anytime").fit(X, y)
+    with pytest.raises(ValueError, match="n_experts"):
+        anytime_average_bound(10, 0)
+    with pytest.raises(ValueError, match="scale"):
+        anytime_average_bound(10, 2, scale=0)
+    assert anytime_average_bound(100, np.e**2 // 1, scale=3.0) == 30 * np.sqrt(np.log(7))
+
+
 def test_no_bound_where_none_is_known(rng):
     X, y = rng.random((30, 3)), rng.random(30)
     assert WeightedAverage(loss="absolute", prediction="vovk").fit(X, y).regret_bound_ is None
@@ -251,11 +367,17 @@ def test_regret_against_mixtures_is_no_promise(rng):
 # ---------------------------------------------------------------- bounds, scales, losses
 
 
-@pytest.mark.parametrize("loss", ["square", "absolute", "entropic", "hellinger"])
-def test_shift_and_scale_of_outcomes_change_only_units(rng, loss):
+@pytest.mark.parametrize(
+    ("loss", "eta"),
+    [
+        *((loss, eta) for loss in LOSSES for eta in ("auto", "adahedge")),
+        *((loss, "anytime") for loss in LOSSES if LOSSES[loss].bounded),
+    ],
+)
+def test_shift_and_scale_of_outcomes_change_only_units(rng, loss, eta):
     X, y = rng.random((100, 5)), rng.random(100)
-    model = WeightedAverage(loss=loss, bounds=(0, 1)).fit(X, y)
-    other = WeightedAverage(loss=loss, bounds=(-3, 4)).fit(7 * X - 3, 7 * y - 3)
+    model = WeightedAverage(loss=loss, eta=eta, bounds=(0, 1)).fit(X, y)
+    other = WeightedAverage(loss=loss, eta=eta, bounds=(-3, 4)).fit(7 * X - 3, 7 * y - 3)
     unit = {"square": 49, "absolute": 7}.get(loss, 1)
     np.testing.assert_allclose(other.weights_, model.weights_, **ALGEBRA)
     np.testing.assert_allclose(other.predict(7 * X - 3), 7 * model.predict(X) - 3, **ALGEBRA)
