@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, check_scalar
 
+from sklearn_sl._rows import slices
 from sklearn_sl._sklearn import Interval, StrOptions
 from sklearn_sl.base import EstimatorMixin
 from sklearn_sl.online._paragraphs import paragraphs
@@ -34,6 +35,8 @@ RATES = {"adahedge", "doubling", "horizon"}
 PLAIN = 1e100
 # Sums of so large exponents are still numbers, however many trials there are.
 LARGEST_EXPONENT = 1e290
+# So many numbers stay in the memory of a core.
+CACHED = 2**15
 
 
 def hedge_state(n_experts, eta, horizon, share=0.0, scale=1.0):
@@ -175,8 +178,9 @@ def hedge(
         losses, dtype=np.float64, order="C", ensure_all_finite=False, input_name="losses"
     )
     _check_options(eta, horizon, share, scale)
-    losses, unit = _with_plain_squares(losses)
-    eta = eta if isinstance(eta, str) else _plain_rate(eta, losses, unit)
+    largest = _largest(losses)
+    eta, unit = eta if isinstance(eta, str) else _plain_rate(eta, largest), _unit(largest)
+    losses = losses if unit == 1 else losses / unit  # exact, as it is a power of two
     n_trials, n_experts = losses.shape
     state = hedge_state(n_experts, eta, horizon or n_trials, share, scale / unit)
     answers = np.empty((n_trials, 2))
@@ -208,23 +212,34 @@ def hedge(
         )
 
 
-def _with_plain_squares(losses):
-    """Return losses whose squares are within the range of numbers, and the unit they are in."""
-    largest = np.nanmax(np.abs(losses), initial=0.0)
+def _largest(losses):
+    """Return the largest size of a loss, zero if there is none, and infinite if one is."""
+    largest = 0.0
+    # A piece is read twice, but from the memory of the core.
+    for rows in slices(len(losses), max(1, CACHED // losses.shape[1])):
+        piece = losses[rows]
+        top, bottom = piece.max(), piece.min()
+        if np.isnan(top):
+            top, bottom = np.fmax.reduce(piece, axis=None), np.fmin.reduce(piece, axis=None)
+        largest = np.fmax(largest, np.fmax(top, -bottom))
+    return largest
+
+
+def _unit(largest):
+    """Return the power of two in which the squares of losses are within the range of numbers."""
     if not np.isfinite(largest) or largest == 0 or 1 / PLAIN < largest < PLAIN:
-        return losses, 1.0
-    # A power of two, so that all digits stay.
-    exponent = 600 if largest > 1 else -600
-    return np.ldexp(losses, -exponent), 2.0**exponent
+        return 1.0
+    return 2.0 ** (600 if largest > 1 else -600)
 
 
-def _plain_rate(eta, losses, unit):
-    """Return the rate in this unit, or complain of one that no weight could follow."""
+def _plain_rate(eta, largest):
+    """Return the rate in the unit of the losses, or complain of one that no weight could follow."""
+    unit = _unit(largest)
     with np.errstate(over="ignore"):
-        rate, most = unit * eta, np.nanmax(np.abs(losses), initial=0.0)
-        if np.isfinite(most) and not rate * most < LARGEST_EXPONENT:
+        rate = unit * eta
+        if np.isfinite(largest) and not rate * (largest / unit) < LARGEST_EXPONENT:
             raise ValueError(
-                f"eta={eta:g} times the largest loss, {unit * most:g}, exceeds the range of "
+                f"eta={eta:g} times the largest loss, {largest:g}, exceeds the range of "
                 "floating point numbers: choose a smaller eta."
             )
     return rate
