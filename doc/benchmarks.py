@@ -203,12 +203,10 @@ def missed(recorded):
     """Return the section of the targets that were not met."""
     lines = ["Targets not met\n===============\n"]
     rows = [
-        cells(f"{topic}: {bar['name']}", f"{bar['measured']:.3g}", f"{bar['limit']:.3g}")
+        cells(named(topic, job, bar), f"{bar['measured']:.3g}", f"{bar['limit']:.3g}")
         for topic, record in recorded.items()
-        for bar in [
-            *(bar for job in record["jobs"].values() for bar in job["bars"]),
-            *(record.get("overall") or {}).get("bars", []),
-        ]
+        for job, entry in [*record["jobs"].items(), ("", record.get("overall") or {"bars": []})]
+        for bar in entry["bars"]
         if bar["verdict"] == "MISSED"
     ]
     if not rows:
@@ -216,6 +214,11 @@ def missed(recorded):
     lines += [".. list-table::", "   :header-rows: 1", "   :widths: 70 15 15", ""]
     lines += cells("target", "measured", "limit")
     return "\n".join([*lines, *(line for row in rows for line in row)]) + "\n"
+
+
+def named(topic, job, bar):
+    """Return what a bar is about; some name their job themselves."""
+    return ": ".join([topic, *[job] * (not bar["name"].startswith(job)), bar["name"]])
 
 
 def cells(*texts):
