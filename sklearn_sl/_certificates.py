@@ -157,7 +157,7 @@ def left_out_error(model, X, y):
         answers = model.leave_one_out() if len(y) <= MAX_ROWS_LOO else None
     else:
         answers = getattr(model, "loo_predictions_", getattr(model, "loo_distributions_", None))
-    if answers is None:
+    if answers is None or len(answers) != len(y):  # none, or of other samples
         return None
     known = np.isfinite(answers if np.ndim(answers) == 1 else answers[:, 0])
     answers, y = np.asarray(answers)[known], np.asarray(y)[known]

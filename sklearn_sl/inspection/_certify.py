@@ -299,7 +299,7 @@ def certify(
         if X is not None:
             check_consistent_length(X, y)
             check_targets(f"y_{name}", y)
-    page = Page(delta)
+    page = Page(delta, n_candidates(estimator))
     model, inner, X_inner = unwrapped(estimator, X_train)
     carried(page, inner)
     if X_val is not None:
@@ -327,10 +327,15 @@ def one_target(y):
 
 
 class Page:
-    """Statements as they are collected, and the probability with which each may fail."""
+    """Statements as they are collected, and the probability with which each may fail.
 
-    def __init__(self, delta):
-        self.delta, self.statements, self.omitted = delta, [], {}
+    A statement about the training set holds for all ``n_candidates`` of a search at once, as one of
+    them was chosen by the same samples: each may fail with probability ``level``.
+    """
+
+    def __init__(self, delta, n_candidates):
+        self.delta, self.level = delta, delta / n_candidates
+        self.statements, self.omitted = [], {}
 
     def add(self, name, kind, value, meaning, assumptions="", vacuous=False):
         confidence = 1 - self.delta if kind == "error" else 1.0
@@ -485,7 +490,7 @@ def by_margins(page, model, X, y):
         page.omitted[name] = "the bound is for two classes and stumps on numeric features"
         return
     margins, m = model.margins(X, y), len(y)
-    bound = vote_margin_bound(margins, np.log(2 * (model.n_features_in_ * (m - 1) + 1)), page.delta)
+    bound = vote_margin_bound(margins, np.log(2 * (model.n_features_in_ * (m - 1) + 1)), page.level)
     page.add(
         name,
         "error",
@@ -510,21 +515,25 @@ def by_support_vectors(page, model, y):
         support_vector_bound(kept, n),
         "On average over training sets, the error rate is at most the mean of this.",
     )
-    if getattr(model, "gamma", None) in ("scale", "median") and model.kernel != "linear":
+    if hasattr(model, "best_score_"):
+        page.omitted[name] = "C and the kernel were chosen by the same samples"
+        return
+    named = isinstance(model.kernel, str) and model.kernel not in ("linear", "precomputed")
+    if named and model.gamma in ("scale", "median"):
         page.omitted[name] = f"the kernel depends on all samples by gamma={model.gamma!r}"
         return
     if getattr(model, "class_weight", None) == "balanced":
         page.omitted[name] = 'the weights depend on all samples by class_weight="balanced"'
         return
-    bound = compression_bound(n, kept, delta=page.delta)
+    bound = compression_bound(n, kept, delta=page.level)
     page.add(
         name,
         "error",
         bound,
         f"At most this share of new samples is misclassified: {kept} of {n} samples determine the "
         "machine.",
-        "the training samples are independent and of equal weight, C and the kernel were fixed "
-        "before.",
+        "the training samples are independent and of equal weight, C and the kernel, or the "
+        "candidates of the search, were fixed before.",
         vacuous=bound >= error_of_commonest(y),
     )
 
@@ -541,7 +550,7 @@ def by_members(page, model, X, y):
     if np.min(sizes) == 0:
         page.omitted[name] = "a base estimator drew all samples"
         return
-    bound = vote_bound(errors, sizes, delta=page.delta).bound
+    bound = vote_bound(errors, sizes, delta=page.level).bound
     page.add(
         name,
         "error",

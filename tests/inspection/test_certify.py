@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_sl.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn_sl.inspection import certify
 from sklearn_sl.kernel_ridge import KernelRidge
-from sklearn_sl.svm import SVC
+from sklearn_sl.kernels import Gaussian
+from sklearn_sl.svm import SVC, SVCCV
 from sklearn_sl.theory import (
     compression_bound,
     validation_bound,
@@ -148,6 +149,28 @@ def test_support_vectors_are_a_compression(halves):
     np.testing.assert_allclose(
         again.decision_function(X), rest.decision_function(X), rtol=1e-5, atol=1e-5
     )
+
+
+def test_training_statements_of_a_search_hold_for_all_its_candidates(halves):
+    X, y, *_ = halves
+    search = GridSearchCV(SVC(gamma=0.1), {"C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
+    kept = len(search.best_estimator_.support_)
+    report = certify(search, X_train=X, y_train=y, delta=0.06)
+    assert report[SUPPORT].value == compression_bound(len(y), kept, delta=0.02)
+    assert report[SUPPORT].confidence == 0.94
+    forests = GridSearchCV(RandomForestClassifier(20, random_state=0), {"max_depth": [3, None]})
+    chosen = forests.fit(X, y)
+    alone = certify(chosen.best_estimator_, X_train=X, y_train=y)[VOTE]
+    assert certify(chosen, X_train=X, y_train=y)[VOTE].value > alone.value
+    own = SVCCV([0.1, 1.0], gamma=0.1).fit(X, y)
+    assert "same samples" in certify(own, X_train=X, y_train=y).omitted[SUPPORT]
+
+
+def test_kernel_objects_do_not_depend_on_the_samples(halves):
+    X, y, *_ = halves
+    model = SVC(kernel=Gaussian(gamma=0.1)).fit(X, y)
+    assert model.gamma == "scale"
+    assert certify(model, X_train=X, y_train=y)[SUPPORT].value < 1
 
 
 @pytest.mark.parametrize("options", [{}, {"gamma": 0.1, "class_weight": "balanced"}])
