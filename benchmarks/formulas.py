@@ -2,11 +2,11 @@
 
 There is no peer to agree with, so that this is a plain script, without the harness:
 
-    python benchmarks/bench_theory.py            # those above the bar, and the slowest arrays
-    python benchmarks/bench_theory.py --all      # every function
-    python benchmarks/bench_theory.py --only binomial_upper,kl_upper
+    python benchmarks/formulas.py            # those above the bar, and the slowest arrays
+    python benchmarks/formulas.py --all      # every function
+    python benchmarks/formulas.py --only binomial_upper,kl_upper
 
-The bar is 20 us for a single number. Arrays are timed for 10^6 elements.
+The bar is 20 us for a single number. Arrays have 10^6 elements, 10^5 with ``--size quick``.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import numpy as np
 from sklearn_sl import theory
 
 BAR = 20e-6
+SIZES = {"quick": 100_000, "full": 1_000_000}
 # From where the arguments of a name are drawn, by a log-uniform law, and whether they are whole.
 RANGES = {
     "Q": (0.1, 0.9, False),
@@ -120,7 +121,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="every function")
     parser.add_argument("--only", type=lambda text: text.split(","), help="these functions")
-    parser.add_argument("--size", type=int, default=10**6, help="elements (default 10^6)")
+    parser.add_argument("--size", choices=SIZES, default="full", help="of the arrays")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     rows = []
@@ -128,7 +129,7 @@ def main():
         single = arguments(name, function, None, rng)
         timer = timeit.Timer(lambda: function(**single))  # noqa: B023
         each = min(timer.repeat(5, 200)) / 200
-        many = arguments(name, function, options.size, rng)
+        many = arguments(name, function, SIZES[options.size], rng)
         start = time.perf_counter()
         try:
             function(**many)
